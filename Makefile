@@ -1,0 +1,34 @@
+# Every target sets up what it needs (scripts/setup); the second time that takes a moment.
+# Arguments go through: make bench-crash ARGS="--engine postgres --rounds 50", make test ARGS="-k journal".
+
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: help setup run check test bench-crash bench-write clean
+
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+setup: ## make .venv, at the versions of constraints.txt
+	@scripts/setup
+
+run: setup ## see it work
+	@scripts/demo $(ARGS)
+
+check: setup ## lint, formatting, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+
+test: check ## check, then the whole suite
+	$(BIN)/pytest -n 2 $(ARGS)
+
+bench-crash: setup ## kill writers and count what was lost
+	$(BIN)/python -m bench.crash $(ARGS)
+
+bench-write: setup ## what a durable write costs
+	$(BIN)/python -m bench.write $(ARGS)
+
+clean: ## remove everything that was made here
+	rm -rf .venv .tools .pytest_cache .ruff_cache .hypothesis build dist
+	find src tests bench -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,56 @@
+"""Raw evidence (R5): what was said or done, word for word. Appended, never changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.domain.ids import EventId, ItemId
+from recollect.domain.text import name, sound
+
+UNPLACED = 0
+"""The sequence number of an event that the store has not placed in its thread yet."""
+
+
+class Trust(StrEnum):
+    """How far content may be believed. What is derived is only as trusted as its least trusted source."""
+
+    TRUSTED = "trusted"
+    UNTRUSTED = "untrusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A chunk of a long text: from one character to another, the end excluded."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise ValueError(f"chunk {self.start}-{self.end}: a chunk has at least one character")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One turn, document, tool output or artifact, in the thread (episode) that owns it."""
+
+    id: EventId
+    item_id: ItemId
+    seq: int = UNPLACED
+    ts: datetime
+    author: str
+    role: str | None = None
+    text: str
+    trust: Trust = Trust.TRUSTED
+    chunks: tuple[Span, ...] = ()
+    meta: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def __post_init__(self) -> None:
+        sound(self.text, "the text")
+        name(self.author, "the author")
+        name(self.role, "the role")
+        if not self.text.strip():
+            raise ValueError("the text is blank: there is nothing to remember")
+        if self.chunks and self.chunks[-1].end > len(self.text):
+            raise ValueError("a chunk ends after its text")

@@ -1,0 +1,126 @@
+"""What a change touches and what it stands on: the arithmetic behind "later entries built on this one"."""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from recollect.domain.change import (
+    Append,
+    Change,
+    Consent,
+    Create,
+    Derive,
+    Discard,
+    Disclose,
+    Erase,
+    Link,
+    Note,
+    Protect,
+    Relink,
+    Retract,
+    Revise,
+    Unlink,
+    Withdraw,
+    plain,
+)
+from recollect.domain.ids import ItemId
+from recollect.domain.record import Record, concerns, family
+
+_POINTERS = {"supersedes": "i", "superseded_by": "i", "active_version_id": "v"}
+
+
+@dataclass(frozen=True, slots=True)
+class Refs:
+    """`makes`: what the change brings into being or hides. `sets`: single fields it writes. `needs`: what it
+    stands on. A thing is written `i:<item>`, `v:<version>`, `e:<event>`, `r:<from>><to>`, `<family>:<record>`;
+    a field `i:<item>/<field>`."""
+
+    makes: frozenset[str]
+    sets: frozenset[str]
+    needs: frozenset[str]
+
+    @property
+    def own(self) -> frozenset[str]:
+        """The whole things whose content the change carries."""
+        return self.makes | {field.partition("/")[0] for field in self.sets}
+
+
+def item_of(change: Change) -> ItemId | None:
+    """The one memory an entry is about, where there is one."""
+    change = plain(change)
+    match change:
+        case Create(item) | Withdraw(item):
+            return item.id
+        case Revise(item_id) | Protect(item_id) | Disclose(_, item_id):
+            return item_id
+        case Append(event) | Retract(event):
+            return event.item_id
+        case Derive(version) | Discard(version):
+            return version.item_id
+        case Link(relation) | Unlink(relation) | Relink(relation):
+            return relation.from_id
+        case Note() | Consent():
+            about = concerns(_record(change))
+            return about[0] if about else None
+        case Erase(items):
+            return items[0] if len(items) == 1 else None
+        case _:
+            assert_never(change)
+
+
+def refs(change: Change) -> Refs:
+    """What a change makes, sets and needs. Witnesses are left to the witness index: any one of them will do."""
+    change = plain(change)
+    match change:
+        case Create(item) | Withdraw(item):
+            needs = {
+                f"{mark}:{getattr(item, field)}" for field, mark in _POINTERS.items() if getattr(item, field)
+            }
+            return _refs(makes={f"i:{item.id}"}, needs={need for need in needs if need.startswith("i:")})
+        case Revise(item_id, _, edits):
+            needs = {f"i:{item_id}"}
+            for edit in edits:
+                if mark := _POINTERS.get(edit.field):
+                    needs |= {f"{mark}:{value}" for value in (edit.before, edit.after) if value}
+            return _refs(
+                sets={f"i:{item_id}/{edit.field}" for edit in edits} - {f"i:{item_id}/updated_at"},
+                needs=needs,
+            )
+        case Append(event) | Retract(event):
+            return _refs(makes={f"e:{event.id}"}, needs={f"i:{event.item_id}"})
+        case Derive(version) | Discard(version):
+            needs = {f"i:{version.item_id}"}
+            if version.derived_from:
+                needs.add(f"v:{version.derived_from}")
+            return _refs(makes={f"v:{version.id}"}, needs=needs)
+        case Link(relation) | Unlink(relation) | Relink(relation):
+            return _refs(
+                makes={f"r:{relation.from_id}>{relation.to_id}"},
+                needs={f"i:{relation.from_id}", f"i:{relation.to_id}"},
+            )
+        case Note() | Consent():
+            record = _record(change)
+            return _refs(
+                makes={f"{family(record)}:{record.id}"},
+                needs={f"i:{item_id}" for item_id in concerns(record)},
+            )
+        case Protect(item_id):
+            return _refs(sets={f"i:{item_id}/constitutional"}, needs={f"i:{item_id}"})
+        case Disclose(grant_id, item_id):
+            return _refs(needs={f"grant:{grant_id}", f"i:{item_id}"})
+        case Erase(items, versions, events):
+            gone = {f"i:{x}" for x in items} | {f"v:{x}" for x in versions} | {f"e:{x}" for x in events}
+            return _refs(makes=gone)
+        case _:
+            assert_never(change)
+
+
+def _refs(
+    *, makes: set[str] = frozenset(), sets: set[str] = frozenset(), needs: set[str] = frozenset()
+) -> Refs:  # type: ignore[assignment]
+    return Refs(frozenset(makes), frozenset(sets), frozenset(needs))
+
+
+def _record(change: Note | Consent) -> Record:
+    record = change.after or change.before
+    assert record is not None
+    return record

@@ -1,0 +1,37 @@
+"""Versions: one memory at one level. None is ever overwritten."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.ids import ItemId, VersionId
+from recollect.domain.level import Derivation, Level
+from recollect.domain.text import sound
+from recollect.domain.witness import Bullet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A representation of an item. `content` is plain text; `bullets` is the same with its witnesses."""
+
+    id: VersionId
+    item_id: ItemId
+    level: Level
+    content: str
+    bullets: tuple[Bullet, ...] = ()
+    derived_from: VersionId | None = None
+    derivation: Derivation | None = None
+    created_at: datetime
+    quality_score: float | None = None
+
+    def __post_init__(self) -> None:
+        sound(self.content, "the content")
+        if not self.content.strip():
+            raise ValueError("the content of a version is blank")
+        if (self.derived_from is None) and self.level < Level.R3:
+            raise ValueError(f"a version at {self.level.name} is derived: name the version it comes from")
+        if self.derived_from is None and not self.bullets:
+            raise ValueError("a version that is derived from no other needs bullets with witnesses")
+        if self.level is Level.R3 and not self.bullets:
+            raise ValueError("an R3 needs bullets with witnesses")
+        if (self.derived_from is None) != (self.derivation is None):
+            raise ValueError("derived_from and derivation go together")

@@ -1,0 +1,92 @@
+"""One small tree of errors. Each says what was refused, of which thing, and what would help."""
+
+from collections.abc import Sequence
+
+
+class RecollectError(Exception):
+    """Anything Recollect refuses or cannot do."""
+
+    def __init__(self, what: str, help: str = "") -> None:
+        super().__init__(f"{what}. {help}".rstrip() if help else what)
+        self.what = what
+        self.help = help
+
+
+class Invalid(RecollectError, ValueError):
+    """The input cannot be used as it is."""
+
+
+class NotFound(RecollectError, LookupError):
+    """There is no such thing, or it is not for the one who asks."""
+
+
+class Gone(NotFound):
+    """It was here and was erased."""
+
+
+class Refused(RecollectError):
+    """A rule says no."""
+
+
+class Forbidden(Refused):
+    """The one who asks may not do this."""
+
+
+class BuiltOn(Refused):
+    """Later entries stand on what is to be rolled back."""
+
+    def __init__(self, what: str, help: str, entries: Sequence[int]) -> None:
+        super().__init__(what, help)
+        self.entries = tuple(entries)
+
+
+class Stale(RecollectError):
+    """What was read has changed since. Look again, then decide again."""
+
+    def __init__(self, what: str, things: Sequence[str]) -> None:
+        super().__init__(what, "Read it again and decide again.")
+        self.things = tuple(things)
+
+
+class Repeated(RecollectError):
+    """The idempotency key was used before: the first answer stands."""
+
+
+class KeyReused(Invalid):
+    """The idempotency key was used before for something else."""
+
+
+class LeaseLost(RecollectError):
+    """Another worker holds the job by now; nothing of this step was written."""
+
+
+class StoreError(RecollectError):
+    """The store cannot do its work at the moment. Nothing was half written."""
+
+
+class StoreBusy(StoreError):
+    """Others kept the store for longer than the patience that was set."""
+
+
+class StoreFull(StoreError):
+    """There is no room left."""
+
+
+class StoreReadOnly(StoreError):
+    """The store can be read, not written."""
+
+
+class StoreUnreachable(StoreError):
+    """The database does not answer."""
+
+
+class StoreDamaged(StoreError):
+    """The file or the database is not whole."""
+
+
+class NotAStore(StoreError):
+    """This is somebody else's file or database."""
+
+
+class SchemaTooNew(StoreError):
+    """A newer Recollect wrote this."""

@@ -1,0 +1,238 @@
+"""The ports. Behind `Store` stand SQLite and PostgreSQL; one conformance suite holds for both."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Protocol
+
+from recollect.domain.change import Change
+from recollect.domain.checkpoint import Checkpoint
+from recollect.domain.event import Event
+from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
+from recollect.domain.item import Item
+from recollect.domain.job import Job, JobStatus, Leased, Step
+from recollect.domain.journal import Entry, Head
+from recollect.domain.observation import Observation, Operation, Usage
+from recollect.domain.query import Filters, Page
+from recollect.domain.record import Record
+from recollect.domain.relation import Relation
+from recollect.domain.scope import Actor, Scope, Sight
+from recollect.domain.version import Version
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An item as the store holds it: the revision that last changed it, and whether it is withdrawn."""
+
+    item: Item
+    rev: Rev
+    withdrawn: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Citing:
+    """A live version that cites an event, with every event it cites and whether that one is live."""
+
+    version_id: VersionId
+    item_id: ItemId
+    events: Mapping[EventId, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """The embedding of an event or a version: derived data that follows its text."""
+
+    embedder: str
+    ref: str
+    values: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The answer to a write with an idempotency key, kept for a repeat of it. It holds ids, never content."""
+
+    key: str
+    digest: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A hit of the text index: an event or a version, its item, and the engine's own score (higher is better)."""
+
+    ref: str
+    item_id: ItemId
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What is left of something erased."""
+
+    ref: str
+    at: datetime
+
+
+class Store(Protocol):
+    """Where memory rests. `apply` is the only way to change it."""
+
+    # -- the door -----------------------------------------------------------------------------------------
+    def apply(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        actor: Actor,
+        at: datetime,
+        cause: CauseId | None = None,
+        expect: Mapping[ItemId, Rev] = ...,
+        then: Sequence[Job] = (),
+        vectors: Sequence[Vector] = (),
+        step: Step | None = None,
+        receipt: Receipt | None = None,
+    ) -> Rev:
+        """Write rows, indexes, journal and follow-up jobs and bump the revision: all of it, or nothing.
+
+        Raises Stale when an item in `expect`, or a value that a change says was there before, has moved on.
+        """
+        ...
+
+    # -- the side doors -----------------------------------------------------------------------------------
+    def observe(self, tenant: TenantId, observations: Sequence[Observation]) -> None:
+        """Count uses and keep operational events. Not journalled."""
+        ...
+
+    def save_checkpoint(self, scope: Scope, checkpoint: Checkpoint, *, actor: Actor) -> None:
+        """Keep a supervisor's checkpoint; the journal gets a header with its digest, and no body."""
+        ...
+
+    def checkpoint(self, tenant: TenantId, user_id: str, thread_id: str) -> Checkpoint | None: ...
+
+    # -- tenants ------------------------------------------------------------------------------------------
+    def create_tenant(self, tenant: TenantId, *, at: datetime) -> bool:
+        """Make room for a tenant; False when it is there already."""
+        ...
+
+    def tenants(self) -> Sequence[TenantId]: ...
+
+    def head(self, tenant: TenantId) -> Head: ...
+
+    # -- reading memory -----------------------------------------------------------------------------------
+    def item(self, tenant: TenantId, item_id: ItemId) -> Held | None:
+        """An item, withdrawn or not. None when it never was or is erased."""
+        ...
+
+    def items(self, tenant: TenantId, filters: Filters, sight: Sight, page: Page) -> Sequence[Held]:
+        """Live items within sight, newest first."""
+        ...
+
+    def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
+        """Live items whose id ends like this: how people abbreviate ids."""
+        ...
+
+    def thread(self, scope: Scope) -> Held | None:
+        """The episode that owns the events of the scope's thread."""
+        ...
+
+    def versions(self, tenant: TenantId, item_id: ItemId) -> Sequence[Version]:
+        """The live versions of an item, oldest first."""
+        ...
+
+    def events(
+        self, tenant: TenantId, item_id: ItemId, first: int = 1, last: int | None = None, limit: int = 1000
+    ) -> Sequence[Event]:
+        """The live events of an episode by sequence number."""
+        ...
+
+    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId]) -> Sequence[Event]: ...
+
+    def citing(self, tenant: TenantId, events: Sequence[EventId]) -> Sequence[Citing]: ...
+
+    def relations(self, tenant: TenantId, item_id: ItemId) -> Sequence[Relation]: ...
+
+    def records(self, tenant: TenantId, family: str) -> Sequence[Record]: ...
+
+    def record(self, tenant: TenantId, family: str, record_id: RecordId) -> Record | None: ...
+
+    def usage(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, Usage]: ...
+
+    def operations(self, tenant: TenantId, limit: int = 100) -> Sequence[Operation]: ...
+
+    def counts(self, tenant: TenantId) -> Mapping[tuple[str, str, str], int]:
+        """Operational events by (node, op, status)."""
+        ...
+
+    def tombstones(self, tenant: TenantId) -> Sequence[Tombstone]: ...
+
+    def search(
+        self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20
+    ) -> Sequence[Found]:
+        """Live events and versions in sight that hold any of the words, best first."""
+        ...
+
+    # -- reading the journal ------------------------------------------------------------------------------
+    def entries(
+        self,
+        tenant: TenantId,
+        *,
+        after: Seq = ...,
+        rev_after: Rev | None = None,
+        scope: Scope | None = None,
+        cause: CauseId | None = None,
+        refs: Sequence[str] | None = None,
+        seqs: Sequence[Seq] | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Entry]:
+        """Entries in order. `refs` keeps those that name any of these things; `scope` those of its ids."""
+        ...
+
+    def thread_rev(self, tenant: TenantId, thread_id: str) -> int: ...
+
+    def receipt(self, tenant: TenantId, actor: str, key: str) -> Receipt | None: ...
+
+    # -- jobs ---------------------------------------------------------------------------------------------
+    def claim(
+        self, worker: str, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int
+    ) -> Leased | None:
+        """The next job that is due, held for this worker; never more than `cap` of one tenant at a time."""
+        ...
+
+    def renew(self, leased: Leased, *, now: datetime, lease: timedelta) -> bool:
+        """Hold on to a job for longer; False when it was lost."""
+        ...
+
+    def give_up(self, leased: Leased, *, error: str, now: datetime, retry_at: datetime | None) -> None:
+        """A step failed: try again at that time, or never."""
+        ...
+
+    def enqueue(self, tenant: TenantId, jobs: Sequence[Job]) -> None: ...
+
+    def jobs(self, tenant: TenantId) -> Sequence[JobStatus]: ...
+
+    # -- whole stores -------------------------------------------------------------------------------------
+    def dump(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
+        """Everything of a tenant, row by row, from one moment; enough to build it again on any engine."""
+        ...
+
+    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]]) -> None:
+        """Build a tenant from a dump. The tenant must not exist yet."""
+        ...
+
+    def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
+        """Live items, versions, events, relations and contradictions, in one order that depends on nothing else."""
+        ...
+
+    def backup(self, target: Path) -> None:
+        """A whole, consistent copy while others read and write."""
+        ...
+
+    def scrub(self) -> bool:
+        """Remove what is left of erased content in logs and free pages; False when others hold it up for now."""
+        ...
+
+    def integrity(self) -> Sequence[str]:
+        """What the engine itself finds wrong. Empty is well."""
+        ...
+
+    def close(self) -> None: ...

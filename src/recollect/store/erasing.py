@@ -1,0 +1,117 @@
+"""Erasing: content leaves every table, index and journal body; ids and hashes stay."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from recollect.domain.change import Erase
+from recollect.domain.ids import Seq
+from recollect.domain.level import Level
+from recollect.errors import Stale
+from recollect.store.tx import Tx
+
+
+def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
+    """Do it, and say which journal bodies went with it. Refused when something new hangs on what is to go."""
+    _nothing_new(tx, change)
+    edges = _edges(tx, change)
+    gone = [
+        *(f"i:{id}" for id in change.items),
+        *(f"v:{id}" for id in change.versions),
+        *(f"e:{id}" for id in change.events),
+    ]
+    checkpoints = [f"checkpoint:{id}" for id in change.checkpoints]
+    _drop_texts(tx, change)
+    for table, column, ids in (
+        ("witnesses", "version_id", change.versions),
+        ("witnesses", "event_id", change.events),
+        ("versions", "id", change.versions),
+        ("events", "id", change.events),
+        ("episode_artifacts", "episode_id", change.items),
+        ("relations", "from_id", change.items),
+        ("relations", "to_id", change.items),
+        ("contradictions", "memory_a", change.items),
+        ("contradictions", "memory_b", change.items),
+        ("usage", "item_id", change.items),
+        ("items", "id", change.items),
+        ("supervisor_checkpoints", "id", change.checkpoints),
+        ("vectors", "ref", gone),
+    ):
+        if ids:
+            tx.run(f"delete from {table} where tenant = :tenant and {column} in :ids[]", ids=list(ids))
+    if change.versions:
+        tx.run(
+            "update items set active_version_id = null where tenant = :tenant and active_version_id in :ids[]",
+            ids=list(change.versions),
+        )
+    bodies = _bodies(tx, [*gone, *edges])
+    tx.many(
+        "insert into tombstones (tenant, ref, at) values (:tenant, :ref, :at) on conflict do nothing",
+        [{"ref": ref, "at": at} for ref in [*gone, *checkpoints]],
+    )
+    return replace(change, bodies=tuple(bodies))
+
+
+def _nothing_new(tx: Tx, change: Erase) -> None:
+    """What is to go may have gained versions, events or citations since the caller looked."""
+    for sql, ids, known in (
+        ("select id from versions where tenant = :tenant and item_id in :ids[]", change.items, change.versions),
+        ("select id from events where tenant = :tenant and item_id in :ids[]", change.items, change.events),
+        (
+            "select version_id from witnesses where tenant = :tenant and event_id in :ids[]",
+            change.events,
+            change.versions,
+        ),
+        (
+            "select id from versions where tenant = :tenant and derived_from in :ids[]",
+            change.versions,
+            change.versions,
+        ),
+    ):
+        if ids:
+            new = {row[0] for row in tx.all(sql, ids=list(ids))} - set(known)
+            if new:
+                raise Stale("more hangs on what is to be erased than was known", sorted(new))
+
+
+def _edges(tx: Tx, change: Erase) -> list[str]:
+    """Relations and contradictions of the erased items: their entries go too."""
+    if not change.items:
+        return []
+    ids = list(change.items)
+    relations = tx.all(
+        "select from_id, to_id from relations where tenant = :tenant and (from_id in :ids[] or to_id in :ids[])", ids=ids
+    )
+    contradictions = tx.all(
+        "select id from contradictions where tenant = :tenant and (memory_a in :ids[] or memory_b in :ids[])", ids=ids
+    )
+    return [f"r:{a}>{b}" for a, b in relations] + [f"contradiction:{row[0]}" for row in contradictions]
+
+
+def _drop_texts(tx: Tx, change: Erase) -> None:
+    if change.events:
+        for id, text in tx.all(
+            "select id, text from events where tenant = :tenant and id in :ids[]", ids=list(change.events)
+        ):
+            tx.drop_text(f"e:{id}", text)
+    if change.versions:
+        for id, content in tx.all(
+            "select id, content from versions where tenant = :tenant and level = :level and id in :ids[]",
+            level=int(Level.R3),
+            ids=list(change.versions),
+        ):
+            tx.drop_text(f"v:{id}", content)
+
+
+def _bodies(tx: Tx, gone: Sequence[str]) -> list[Seq]:
+    """Delete the bodies that carry what is gone, with their salts."""
+    found = tx.all(
+        "select distinct b.seq from journal_bodies b join journal_refs r on r.tenant = b.tenant and r.seq = b.seq "
+        "join journal h on h.tenant = b.tenant and h.seq = b.seq "
+        "where b.tenant = :tenant and r.ref in :refs[] and r.own and h.op <> 'erase' order by b.seq",
+        refs=list(gone),
+    )
+    seqs = [Seq(row[0]) for row in found]
+    if seqs:
+        tx.run("delete from journal_bodies where tenant = :tenant and seq in :seqs[]", seqs=seqs)
+    return seqs

@@ -1,0 +1,199 @@
+"""Reading memory: items under filters and sight, their versions, events, edges and uses."""
+
+from collections.abc import Sequence
+
+from recollect.domain.event import Event
+from recollect.domain.ids import EventId, ItemId, Rev
+from recollect.domain.observation import Operation, Usage
+from recollect.domain.query import Filters, Page
+from recollect.domain.relation import Relation
+from recollect.domain.scope import Scope, Sight
+from recollect.domain.version import Version
+from recollect.ports import Citing, Held
+from recollect.store import rows
+from recollect.store.tx import Row, Tx
+
+Where = tuple[list[str], dict[str, object]]
+
+
+def in_sight(sight: Sight) -> Where:
+    """The condition on items that keeps everything else out of sight."""
+    seen = ["i.visibility = 'system'"]
+    values: dict[str, object] = {}
+    if sight.users is None:
+        seen.append("i.visibility = 'user-private'")
+    elif sight.users:
+        seen.append("(i.visibility = 'user-private' and i.user_id in :seen_users[])")
+        values["seen_users"] = sorted(sight.users)
+    if sight.projects is None:
+        seen.append("i.visibility = 'project-shared'")
+    elif sight.projects:
+        seen.append("(i.visibility = 'project-shared' and i.project_id in :seen_projects[])")
+        values["seen_projects"] = sorted(sight.projects)
+    if sight.silo is not None:
+        seen.append("(i.visibility = 'agent-silo' and i.agent_id = :seen_silo)")
+        values["seen_silo"] = sight.silo
+    return [f"({' or '.join(seen)})"], values
+
+
+def filtered(filters: Filters) -> Where:
+    """The condition on items that the filters ask for."""
+    where: list[str] = []
+    values: dict[str, object] = {}
+    for name in ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "core"):
+        if (value := getattr(filters, name)) is not None:
+            where.append(f"i.{name} = :{name}")
+            values[name] = value
+    for name, column in (("kinds", "kind"), ("categories", "category"), ("states", "state")):
+        if (value := getattr(filters, name)) is not None:
+            where.append(f"i.{column} in :{name}[]")
+            values[name] = sorted(value)
+    if filters.pinned is not None:
+        where.append(f"i.pinned_min_level is {'not ' if filters.pinned else ''}null")
+    for name, condition in (
+        ("importance_min", "i.importance >= :importance_min"),
+        ("importance_max", "i.importance <= :importance_max"),
+        ("updated_after", "i.updated_at > :updated_after"),
+        ("updated_before", "i.updated_at < :updated_before"),
+        ("purge_due", "i.purge_at <= :purge_due"),
+    ):
+        if (value := getattr(filters, name)) is not None:
+            where.append(condition)
+            values[name] = value
+    return where, values
+
+
+_HELD = ", ".join(f"i.{name.strip()}" for name in rows.ITEM.split(",")) + ", i.rev, i.withdrawn"
+
+
+def _held(row: Row) -> Held:
+    *item, rev, withdrawn = row
+    return Held(rows.read_item(tuple(item)), Rev(rev), bool(withdrawn))
+
+
+def item(tx: Tx, item_id: ItemId) -> Held | None:
+    row = tx.one(f"select {_HELD} from items i where i.tenant = :tenant and i.id = :id", id=item_id)
+    return _held(row) if row else None
+
+
+def items(tx: Tx, filters: Filters, sight: Sight, page: Page) -> list[Held]:
+    wanted, values = filtered(filters)
+    seen, more = in_sight(sight)
+    where = ["i.tenant = :tenant", "not i.withdrawn", *wanted, *seen]
+    if page.before:
+        where.append("i.id < :before")
+        values["before"] = page.before
+    found = tx.all(
+        f"select {_HELD} from items i where {' and '.join(where)} order by i.id desc limit :limit",
+        limit=page.limit,
+        **values,
+        **more,
+    )
+    return [_held(row) for row in found]
+
+
+def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
+    seen, values = in_sight(sight)
+    found = tx.all(
+        f"select i.id from items i where i.tenant = :tenant and not i.withdrawn and {seen[0]} "
+        "and substr(i.id, length(i.id) - length(:ending) + 1) = :ending order by i.id limit 20",
+        ending=ending,
+        **values,
+    )
+    return [row[0] for row in found]
+
+
+def thread(tx: Tx, scope: Scope) -> Held | None:
+    where = ["i.tenant = :tenant", "i.kind = 'episode'", "i.thread_id = :thread_id", "not i.withdrawn"]
+    values: dict[str, object] = {"thread_id": scope.thread_id}
+    for name in ("user_id", "agent_id", "project_id"):
+        value = getattr(scope, name)
+        where.append(f"i.{name} is null" if value is None else f"i.{name} = :{name}")
+        if value is not None:
+            values[name] = value
+    row = tx.one(f"select {_HELD} from items i where {' and '.join(where)}", **values)
+    return _held(row) if row else None
+
+
+def versions(tx: Tx, item_id: ItemId) -> list[Version]:
+    found = tx.all(
+        f"select {rows.VERSION} from versions where tenant = :tenant and item_id = :id and not withdrawn order by id",
+        id=item_id,
+    )
+    return [rows.read_version(row) for row in found]
+
+
+def events(tx: Tx, item_id: ItemId, first: int, last: int | None, limit: int) -> list[Event]:
+    found = tx.all(
+        f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and not withdrawn "
+        "and seq >= :first and seq <= :last order by seq limit :limit",
+        id=item_id,
+        first=first,
+        last=last if last is not None else 2**31 - 1,
+        limit=limit,
+    )
+    return [rows.read_event(row) for row in found]
+
+
+def events_by_id(tx: Tx, ids: Sequence[EventId]) -> list[Event]:
+    found = tx.all(
+        f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] and not withdrawn order by item_id, seq",
+        ids=list(ids),
+    )
+    return [rows.read_event(row) for row in found]
+
+
+def citing(tx: Tx, ids: Sequence[EventId]) -> list[Citing]:
+    found = tx.all(
+        "select v.id, v.item_id, w.event_id, e.withdrawn from versions v "
+        "join witnesses w on w.tenant = v.tenant and w.version_id = v.id "
+        "join events e on e.tenant = w.tenant and e.id = w.event_id "
+        "where v.tenant = :tenant and not v.withdrawn and v.id in "
+        "(select c.version_id from witnesses c where c.tenant = :tenant and c.event_id in :ids[]) order by v.id",
+        ids=list(ids),
+    )
+    cited: dict[tuple[str, str], dict[EventId, bool]] = {}
+    for version_id, item_id, event_id, withdrawn in found:
+        cited.setdefault((version_id, item_id), {})[event_id] = not withdrawn
+    return [Citing(version, item, events) for (version, item), events in cited.items()]  # type: ignore[arg-type]
+
+
+def relations(tx: Tx, item_id: ItemId) -> list[Relation]:
+    found = tx.all(
+        f"select {rows.RELATION} from relations where tenant = :tenant and (from_id = :id or to_id = :id) "
+        "order by strength desc, id",
+        id=item_id,
+    )
+    return [rows.read_relation(row) for row in found]
+
+
+def usage(tx: Tx, ids: Sequence[ItemId]) -> dict[ItemId, Usage]:
+    found = tx.all(
+        "select item_id, retrieval_count, citation_count, ignore_count, last_accessed from usage "
+        "where tenant = :tenant and item_id in :ids[]",
+        ids=list(ids),
+    )
+    return {id: Usage(r, c, g, rows.moment(at)) for id, r, c, g, at in found}
+
+
+def operations(tx: Tx, limit: int) -> list[Operation]:
+    found = tx.all(
+        "select id, user_id, thread_id, node, op, status, memory_id, category, sim, ts from operations "
+        "where tenant = :tenant order by ts desc, id desc limit :limit",
+        limit=limit,
+    )
+    return [
+        Operation(
+            id=id,
+            user_id=user_id,
+            thread_id=thread_id,
+            node=node,
+            op=op,
+            status=status,
+            memory_id=memory_id,
+            category=category,
+            sim=sim,
+            ts=rows.moment(ts),
+        )
+        for id, user_id, thread_id, node, op, status, memory_id, category, sim, ts in found
+    ]

@@ -1,0 +1,335 @@
+"""The Store over either engine: opens a transaction, calls one function, closes it."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+import hashlib
+
+from recollect.domain.change import Change
+from recollect.domain import codec
+from recollect.domain.checkpoint import Checkpoint
+from recollect.domain.event import Event
+from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId
+from recollect.domain.job import Job, JobStatus, Leased, Step
+from recollect.domain.journal import Entry, Head, genesis
+from recollect.domain.observation import Observation, Operation, Usage, Use, Used
+from recollect.domain.query import Filters, Page
+from recollect.domain.record import Record
+from recollect.domain.relation import Relation
+from recollect.domain.scope import Actor, Scope, Sight
+from recollect.domain.version import Version
+from recollect.errors import Invalid
+from recollect.ports import Citing, Found, Held, Receipt, Tombstone, Vector
+from recollect.store import door, dumping, outbox, reading, records, rows
+from recollect.store.fingerprint import new_key
+from recollect.store.journal import Pen, no_tenant, read_entries
+from recollect.store.tx import Engine, Tx
+
+
+class SqlStore:
+    """Memory in a relational database. What differs between databases is in the engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    # -- the door and the side doors ------------------------------------------------------------------------
+
+    def apply(
+        self,
+        scope: Scope,
+        changes: Sequence[Change],
+        *,
+        actor: Actor,
+        at: datetime,
+        cause: CauseId | None = None,
+        expect: Mapping[ItemId, Rev] = {},
+        then: Sequence[Job] = (),
+        vectors: Sequence[Vector] = (),
+        step: Step | None = None,
+        receipt: Receipt | None = None,
+    ) -> Rev:
+        with self._engine.write(scope.tenant) as tx:
+            return door.apply(
+                tx,
+                scope,
+                changes,
+                actor=actor,
+                at=at,
+                cause=cause,
+                expect=expect,
+                then=then,
+                vectors=vectors,
+                step=step,
+                receipt=receipt,
+            )
+
+    def observe(self, tenant: TenantId, observations: Sequence[Observation]) -> None:
+        uses = [o for o in observations if isinstance(o, Used)]
+        happened = [o for o in observations if isinstance(o, Operation)]
+        with self._engine.write(tenant) as tx:
+            tx.many(
+                "insert into usage (tenant, item_id, retrieval_count, citation_count, ignore_count, last_accessed) "
+                "select :tenant, i.id, :retrieved, :cited, :ignored, :accessed from items i "
+                "where i.tenant = :tenant and i.id = :item_id "
+                "on conflict (tenant, item_id) do update set "
+                "retrieval_count = usage.retrieval_count + excluded.retrieval_count, "
+                "citation_count = usage.citation_count + excluded.citation_count, "
+                "ignore_count = usage.ignore_count + excluded.ignore_count, "
+                "last_accessed = coalesce(excluded.last_accessed, usage.last_accessed)",
+                [
+                    {
+                        "item_id": use.item_id,
+                        "retrieved": int(use.use is Use.RETRIEVED),
+                        "cited": int(use.use is Use.CITED),
+                        "ignored": int(use.use is Use.IGNORED),
+                        "accessed": use.at if use.use is Use.RETRIEVED else None,
+                    }
+                    for use in sorted(uses, key=lambda use: use.item_id)
+                ],
+            )
+            tx.many(
+                "insert into operations (tenant, id, user_id, thread_id, node, op, status, memory_id, category, sim, ts) "
+                "values (:tenant, :id, :user_id, :thread_id, :node, :op, :status, :memory_id, :category, :sim, :ts)",
+                [{name: getattr(o, name) for name in Operation.__dataclass_fields__} for o in happened],
+            )
+
+    def save_checkpoint(self, scope: Scope, checkpoint: Checkpoint, *, actor: Actor) -> None:
+        data = codec.canonical(checkpoint.checkpoint_data)
+        nonce = os.urandom(16)
+        owner = replace(scope, user_id=checkpoint.user_id, thread_id=checkpoint.thread_id)
+        with self._engine.write(scope.tenant) as tx:
+            tx.run(
+                "insert into supervisor_checkpoints "
+                "(tenant, id, user_id, thread_id, checkpoint_data, nonce, created_at, updated_at) "
+                "values (:tenant, :id, :user_id, :thread_id, :data, :nonce, :created_at, :updated_at) "
+                "on conflict (tenant, user_id, thread_id) do update set "
+                "checkpoint_data = excluded.checkpoint_data, nonce = excluded.nonce, updated_at = excluded.updated_at",
+                id=checkpoint.id,
+                user_id=checkpoint.user_id,
+                thread_id=checkpoint.thread_id,
+                data=data,
+                nonce=nonce,
+                created_at=checkpoint.created_at,
+                updated_at=checkpoint.updated_at,
+            )
+            pen = Pen(tx)
+            digest = hashlib.sha256(nonce + data.encode()).hexdigest()
+            pen.write_digest(
+                "checkpoint", digest, owner, rev=pen.next_rev(), actor=actor, at=checkpoint.updated_at
+            )
+
+    def checkpoint(self, tenant: TenantId, user_id: str, thread_id: str) -> Checkpoint | None:
+        with self._engine.read(tenant) as tx:
+            row = tx.one(
+                "select id, user_id, thread_id, checkpoint_data, created_at, updated_at from supervisor_checkpoints "
+                "where tenant = :tenant and user_id = :user_id and thread_id = :thread_id",
+                user_id=user_id,
+                thread_id=thread_id,
+            )
+        return dumping.read_checkpoint(row) if row else None
+
+    # -- tenants ------------------------------------------------------------------------------------------
+
+    def create_tenant(self, tenant: TenantId, *, at: datetime) -> bool:
+        chain_id = os.urandom(16).hex()
+        with self._engine.write(tenant) as tx:
+            return bool(
+                tx.run(
+                    "insert into tenants (tenant, chain_id, rev, seq, head, dedup_key, created_at) "
+                    "values (:tenant, :chain_id, 0, 0, :head, :key, :at) on conflict do nothing",
+                    chain_id=chain_id,
+                    head=genesis(chain_id),
+                    key=new_key(),
+                    at=at,
+                )
+            )
+
+    def tenants(self) -> Sequence[TenantId]:
+        return self._engine.tenants()
+
+    def head(self, tenant: TenantId) -> Head:
+        with self._engine.read(tenant) as tx:
+            row = tx.one("select chain_id, rev, seq, head from tenants where tenant = :tenant")
+            if row is None:
+                raise no_tenant(tx)
+        return Head(row[0], Rev(row[1]), Seq(row[2]), row[3])
+
+    # -- reading memory -----------------------------------------------------------------------------------
+
+    def item(self, tenant: TenantId, item_id: ItemId) -> Held | None:
+        with self._engine.read(tenant) as tx:
+            return reading.item(tx, item_id)
+
+    def items(self, tenant: TenantId, filters: Filters, sight: Sight, page: Page) -> Sequence[Held]:
+        with self._engine.read(tenant) as tx:
+            return reading.items(tx, filters, sight, page)
+
+    def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
+        with self._engine.read(tenant) as tx:
+            return reading.named(tx, ending, sight)
+
+    def thread(self, scope: Scope) -> Held | None:
+        with self._engine.read(scope.tenant) as tx:
+            return reading.thread(tx, scope)
+
+    def versions(self, tenant: TenantId, item_id: ItemId) -> Sequence[Version]:
+        with self._engine.read(tenant) as tx:
+            return reading.versions(tx, item_id)
+
+    def events(
+        self, tenant: TenantId, item_id: ItemId, first: int = 1, last: int | None = None, limit: int = 1000
+    ) -> Sequence[Event]:
+        with self._engine.read(tenant) as tx:
+            return reading.events(tx, item_id, first, last, limit)
+
+    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId]) -> Sequence[Event]:
+        with self._engine.read(tenant) as tx:
+            return reading.events_by_id(tx, ids)
+
+    def citing(self, tenant: TenantId, events: Sequence[EventId]) -> Sequence[Citing]:
+        with self._engine.read(tenant) as tx:
+            return reading.citing(tx, events)
+
+    def relations(self, tenant: TenantId, item_id: ItemId) -> Sequence[Relation]:
+        with self._engine.read(tenant) as tx:
+            return reading.relations(tx, item_id)
+
+    def records(self, tenant: TenantId, family: str) -> Sequence[Record]:
+        with self._engine.read(tenant) as tx:
+            return records.list_records(tx, family)
+
+    def record(self, tenant: TenantId, family: str, record_id: RecordId) -> Record | None:
+        with self._engine.read(tenant) as tx:
+            return records.read_record(tx, family, record_id)
+
+    def usage(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, Usage]:
+        with self._engine.read(tenant) as tx:
+            return reading.usage(tx, items)
+
+    def operations(self, tenant: TenantId, limit: int = 100) -> Sequence[Operation]:
+        with self._engine.read(tenant) as tx:
+            return reading.operations(tx, limit)
+
+    def counts(self, tenant: TenantId) -> Mapping[tuple[str, str, str], int]:
+        with self._engine.read(tenant) as tx:
+            found = tx.all(
+                "select node, op, status, count(*) from operations where tenant = :tenant group by node, op, status"
+            )
+        return {(node, op, status): count for node, op, status, count in found}
+
+    def tombstones(self, tenant: TenantId) -> Sequence[Tombstone]:
+        with self._engine.read(tenant) as tx:
+            found = tx.all("select ref, at from tombstones where tenant = :tenant order by ref")
+        return [Tombstone(ref, rows.moment(at)) for ref, at in found]
+
+    def search(self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20) -> Sequence[Found]:
+        with self._engine.read(tenant) as tx:
+            hits = dict(self._engine.search(tx, words, limit * 5))
+            return _seen(tx, hits, sight)[:limit] if hits else []
+
+    # -- reading the journal ------------------------------------------------------------------------------
+
+    def entries(
+        self,
+        tenant: TenantId,
+        *,
+        after: Seq = Seq(0),
+        rev_after: Rev | None = None,
+        scope: Scope | None = None,
+        cause: CauseId | None = None,
+        refs: Sequence[str] | None = None,
+        seqs: Sequence[Seq] | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Entry]:
+        with self._engine.read(tenant) as tx:
+            return read_entries(
+                tx, after=after, rev_after=rev_after, scope=scope, cause=cause, refs=refs, seqs=seqs, limit=limit
+            )
+
+    def thread_rev(self, tenant: TenantId, thread_id: str) -> int:
+        with self._engine.read(tenant) as tx:
+            row = tx.one(
+                "select rev from thread_revision where tenant = :tenant and thread_id = :thread_id",
+                thread_id=thread_id,
+            )
+        return row[0] if row else 0
+
+    def receipt(self, tenant: TenantId, actor: str, key: str) -> Receipt | None:
+        with self._engine.read(tenant) as tx:
+            row = tx.one(
+                "select key, digest, answer from receipts where tenant = :tenant and actor = :actor and key = :key",
+                actor=actor,
+                key=key,
+            )
+        return Receipt(*row) if row else None
+
+    # -- jobs ---------------------------------------------------------------------------------------------
+
+    def claim(
+        self, worker: str, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int
+    ) -> Leased | None:
+        with self._engine.outbox() as box:
+            return outbox.claim(box, now=now, lease=lease, kinds=kinds, cap=cap)
+
+    def renew(self, leased: Leased, *, now: datetime, lease: timedelta) -> bool:
+        with self._engine.write(leased.tenant) as tx:
+            return outbox.renew(tx, leased, now=now, lease=lease)
+
+    def give_up(self, leased: Leased, *, error: str, now: datetime, retry_at: datetime | None) -> None:
+        with self._engine.write(leased.tenant) as tx:
+            outbox.give_up(tx, leased, error=error, now=now, retry_at=retry_at)
+
+    def enqueue(self, tenant: TenantId, jobs: Sequence[Job]) -> None:
+        with self._engine.write(tenant) as tx:
+            outbox.enqueue(tx, jobs)
+
+    def jobs(self, tenant: TenantId) -> Sequence[JobStatus]:
+        with self._engine.read(tenant) as tx:
+            return outbox.list_jobs(tx)
+
+    # -- whole stores -------------------------------------------------------------------------------------
+
+    def dump(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
+        with self._engine.read(tenant) as tx:
+            yield from dumping.dump(tx)
+
+    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]]) -> None:
+        with self._engine.write(tenant) as tx:
+            if tx.one("select 1 from tenants where tenant = :tenant"):
+                raise Invalid(f"the tenant {tenant!r} exists already", "Import into a new tenant: --tenant NAME")
+            dumping.load(tx, rows)
+
+    def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
+        with self._engine.read(tenant) as tx:
+            yield from dumping.state(tx)
+
+    def backup(self, target: Path) -> None:
+        self._engine.backup(target)
+
+    def scrub(self) -> bool:
+        return self._engine.scrub()
+
+    def integrity(self) -> Sequence[str]:
+        return self._engine.integrity()
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def _seen(tx: Tx, hits: Mapping[str, float], sight: Sight) -> list[Found]:
+    """Hits whose text and memory are live and in sight, best first."""
+    seen, values = reading.in_sight(sight)
+    found = tx.all(
+        "select 'e:' || e.id, i.id from events e join items i on i.tenant = e.tenant and i.id = e.item_id "
+        f"where e.tenant = :tenant and e.id in :events[] and not e.withdrawn and not i.withdrawn and {seen[0]} "
+        "union all "
+        "select 'v:' || v.id, i.id from versions v join items i on i.tenant = v.tenant and i.id = v.item_id "
+        f"where v.tenant = :tenant and v.id in :versions[] and not v.withdrawn and not i.withdrawn and {seen[0]}",
+        events=[ref[2:] for ref in hits if ref.startswith("e:")],
+        versions=[ref[2:] for ref in hits if ref.startswith("v:")],
+        **values,
+    )
+    ranked = [Found(ref, ItemId(item_id), hits[ref]) for ref, item_id in found]
+    return sorted(ranked, key=lambda hit: (-hit.score, hit.ref))

@@ -1,0 +1,354 @@
+"""SQLite through apsw: WAL, a full sync at every commit, one writer at a time in order of arrival."""
+
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from recollect.domain.codec import canonical
+from recollect.domain.ids import TenantId
+from recollect.errors import (
+    NotAStore,
+    RecollectError,
+    SchemaTooNew,
+    Stale,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
+from recollect.ports import Vector
+from recollect.store.migrations import Migration, migrations
+from recollect.store.rows import micros
+from recollect.store.sqlite.turn import Queue, Turnstile
+from recollect.store.tx import Row, Tx, bound
+
+APPLICATION_ID = 0x5EC0_11EC
+_LIST = re.compile(r":(\w+)\[\]")
+
+
+@lru_cache(maxsize=2048)
+def translate(sql: str) -> str:
+    """The statement as SQLite reads it; a list is bound as JSON."""
+    return _LIST.sub(r"(select value from json_each(:\1))", sql)
+
+
+def _bind(values: Mapping[str, object]) -> dict[str, Any]:
+    bound_values: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, datetime):
+            bound_values[name] = micros(value)
+        elif isinstance(value, list):
+            bound_values[name] = canonical(value)
+        else:
+            bound_values[name] = value
+    return bound_values
+
+
+class SqliteTx:
+    """The choke point: every statement of a tenant passes here, with the tenant bound."""
+
+    for_update = ""
+
+    def __init__(self, connection: apsw.Connection, tenant: TenantId) -> None:
+        self._connection = connection
+        self.tenant = tenant
+
+    def _execute(self, sql: str, values: Mapping[str, object]) -> apsw.Cursor:
+        return self._connection.execute(translate(bound(sql)), {**_bind(values), "tenant": self.tenant})
+
+    def all(self, sql: str, **values: object) -> list[Row]:
+        return self._execute(sql, values).fetchall()
+
+    def one(self, sql: str, **values: object) -> Row | None:
+        return self._execute(sql, values).fetchone()
+
+    def run(self, sql: str, **values: object) -> int:
+        self._execute(sql, values)
+        return self._connection.changes()
+
+    def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
+        if rows:
+            self._connection.executemany(
+                translate(bound(sql)), ({**_bind(row), "tenant": self.tenant} for row in rows)
+            )
+
+    def each(self, sql: str, **values: object) -> Iterator[Row]:
+        yield from self._execute(sql, values)
+
+    def add_text(self, ref: str, item_id: str, text: str) -> None:
+        row = self.one(
+            "insert into docs (tenant, ref, item_id) values (:tenant, :ref, :item_id) returning rid",
+            ref=ref,
+            item_id=item_id,
+        )
+        assert row is not None
+        self._connection.execute(
+            "insert into docs_text (rowid, tenant, text) values (?, ?, ?)", (row[0], token(self.tenant), text)
+        )
+
+    def drop_text(self, ref: str, text: str) -> None:
+        row = self.one("delete from docs where tenant = :tenant and ref = :ref returning rid", ref=ref)
+        if row:
+            self._connection.execute(
+                "insert into docs_text (docs_text, rowid, tenant, text) values ('delete', ?, ?, ?)",
+                (row[0], token(self.tenant), text),
+            )
+
+    def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
+        self.many(
+            "insert into vectors (tenant, embedder, ref, rev, data) values (:tenant, :embedder, :ref, :rev, :data) "
+            "on conflict (tenant, embedder, ref) do update set rev = excluded.rev, data = excluded.data",
+            [{"embedder": v.embedder, "ref": v.ref, "rev": rev, "data": v.values} for v in vectors],
+        )
+
+    def vectors(self) -> Iterator[tuple[str, str, int, bytes]]:
+        yield from self.each(  # type: ignore[misc]
+            "select embedder, ref, rev, data from vectors where tenant = :tenant order by embedder, ref"
+        )
+
+
+def token(tenant: TenantId) -> str:
+    """The tenant as one word of the text index."""
+    return "t" + tenant.encode().hex()
+
+
+class SqliteOutbox:
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def all(self, sql: str, **values: object) -> list[Row]:
+        return self._connection.execute(translate(sql), _bind(values)).fetchall()
+
+
+class SqliteEngine:
+    """One database file. Readers never wait; writers wait their turn, for as long as `patience` (seconds)."""
+
+    def __init__(self, path: Path, *, create: bool = True, patience: float = 60.0) -> None:
+        self.path = path
+        self._patience = patience
+        self._local = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._guard = threading.Lock()
+        self._queue = Queue()
+        with _typed(path):
+            _recognise(path, create)
+            self._turnstile = Turnstile(path.with_name(path.name + "-turn"))
+            self._writer = self._connect()
+            self._migrate(migrations("recollect.store.sqlite.migrations"))
+
+    def _connect(self) -> apsw.Connection:
+        connection = apsw.Connection(str(self.path), statementcachesize=400)
+        connection.set_busy_timeout(int(self._patience * 1000))
+        for pragma in ("journal_mode = wal", "synchronous = full", "secure_delete = on", "temp_store = memory"):
+            connection.execute(f"pragma {pragma}").fetchall()
+        with self._guard:
+            self._connections.append(connection)
+        return connection
+
+    # -- transactions -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def read(self, tenant: TenantId) -> Iterator[Tx]:
+        with _typed(self.path):
+            reader: apsw.Connection | None = getattr(self._local, "reader", None)
+            if reader is None:
+                reader = self._local.reader = self._connect()
+            if reader.in_transaction:  # a read within a read sees the same moment
+                yield SqliteTx(reader, tenant)
+                return
+            reader.execute("begin")
+            try:
+                yield SqliteTx(reader, tenant)
+            finally:
+                reader.execute("commit")
+
+    @contextmanager
+    def write(self, tenant: TenantId) -> Iterator[Tx]:
+        with self._writing() as connection:
+            yield SqliteTx(connection, tenant)
+
+    @contextmanager
+    def outbox(self) -> Iterator[SqliteOutbox]:
+        with self._writing() as connection:
+            yield SqliteOutbox(connection)
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        with _typed(self.path):
+            if not self._queue.take(self._patience):
+                raise self._busy()
+            try:
+                with self._turnstile.pass_through(self._patience) as passed:
+                    if not passed:
+                        raise self._busy()
+                    self._writer.execute("begin immediate")
+                try:
+                    yield self._writer
+                    self._writer.execute("commit")
+                except BaseException:
+                    if self._writer.in_transaction:
+                        self._writer.execute("rollback")
+                    raise
+            finally:
+                self._queue.leave()
+
+    def _busy(self) -> StoreBusy:
+        return StoreBusy(
+            f"another process has kept {self.path} for {self._patience:g} s",
+            "See which one holds it (recollect doctor), stop it, and try again.",
+        )
+
+    # -- schema -------------------------------------------------------------------------------------------
+
+    def _migrate(self, known: list[Migration]) -> None:
+        at = _pragma(self._writer, "user_version")
+        if at > len(known):
+            raise SchemaTooNew(
+                f"{self.path} has schema {at}, this Recollect knows up to {len(known)}", "Install a newer Recollect."
+            )
+        for migration in known[at:]:
+            with self._writing() as connection:
+                if _pragma(connection, "user_version") >= migration.number:
+                    continue  # another process was faster
+                for statement in migration.statements:
+                    connection.execute(statement)
+                connection.execute(f"pragma application_id = {APPLICATION_ID}")
+                connection.execute(f"pragma user_version = {migration.number}")
+
+    # -- the rest of the port -----------------------------------------------------------------------------
+
+    def tenants(self) -> list[TenantId]:
+        with self._reading_all() as reader:
+            return [TenantId(row[0]) for row in reader.execute("select tenant from tenants order by tenant")]
+
+    @contextmanager
+    def _reading_all(self) -> Iterator[apsw.Connection]:
+        with self.read(TenantId("")):
+            yield self._local.reader
+
+    def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
+        wanted = " OR ".join('"' + word.replace('"', '""') + '"' for word in words if word.strip())
+        if not wanted:
+            return []
+        found = tx.all(
+            "select d.ref, -bm25(docs_text, 0.0, 1.0) from docs_text join docs d on d.rid = docs_text.rowid "
+            "where docs_text match :match and d.tenant = :tenant order by bm25(docs_text, 0.0, 1.0) limit :limit",
+            match=f"tenant:{token(tx.tenant)} AND text:({wanted})",
+            limit=limit,
+        )
+        return [(ref, score) for ref, score in found]
+
+    def backup(self, target: Path) -> None:
+        """An online copy: into a file beside the target first, moved into place when it is whole."""
+        part = target.with_name(target.name + ".part")
+        with _typed(target):
+            part.unlink(missing_ok=True)
+            copy = apsw.Connection(str(part))
+            try:
+                with self._reading_all() as reader, copy.backup("main", reader, "main") as work:
+                    while not work.done:
+                        work.step(1000)
+                copy.execute("pragma journal_mode = delete").fetchall()
+            finally:
+                copy.close()
+            part.replace(target)
+
+    def scrub(self) -> bool:
+        """Empty the write-ahead log, where old page images still hold what was erased."""
+        with _typed(self.path):
+            if not self._queue.take(self._patience):
+                return False
+            try:
+                self._writer.set_busy_timeout(2000)
+                busy, _, _ = self._writer.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
+                return not busy
+            finally:
+                self._writer.set_busy_timeout(int(self._patience * 1000))
+                self._queue.leave()
+
+    def integrity(self) -> list[str]:
+        with self._reading_all() as reader:
+            found = [str(row[0]) for row in reader.execute("pragma integrity_check")]
+        return [line for line in found if line != "ok"]
+
+    def close(self) -> None:
+        with self._guard:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+        self._turnstile.close()
+
+
+def _pragma(connection: apsw.Connection, name: str) -> int:
+    return int(connection.execute(f"pragma {name}").fetchall()[0][0])
+
+
+def _recognise(path: Path, create: bool) -> None:
+    """Refuse what is not a store of ours before touching it."""
+    if path.is_dir():
+        raise NotAStore(f"{path} is a directory", "Name a file for the store.")
+    if not path.exists():
+        if not create:
+            raise NotAStore(f"there is no store at {path}", "Make one with: recollect init")
+        if not path.parent.is_dir():
+            raise NotAStore(f"the directory {path.parent} does not exist", "Create it first.")
+        return
+    if path.stat().st_size == 0:
+        return
+    with path.open("rb") as file:
+        if file.read(16) != b"SQLite format 3\x00":
+            raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.")
+    probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        if _pragma(probe, "application_id") != APPLICATION_ID and _pragma(probe, "schema_version") != 0:
+            raise NotAStore(
+                f"{path} is the database of another program", "Name another file; this one was left as it is."
+            )
+    finally:
+        probe.close()
+
+
+@contextmanager
+def _typed(path: Path) -> Iterator[None]:
+    """SQLite's errors as ours: what happened, and what would help."""
+    try:
+        yield
+    except RecollectError:
+        raise
+    except apsw.BusyError as error:
+        raise StoreBusy(f"{path} is held by another process", "Try again when it is done.") from error
+    except apsw.FullError as error:
+        raise StoreFull(
+            f"there is no room left for {path}; nothing of this write was kept", "Free some disk space and try again."
+        ) from error
+    except (apsw.ReadOnlyError, PermissionError) as error:
+        raise StoreReadOnly(
+            f"{path} cannot be written", "Check the permissions of the file and of its directory."
+        ) from error
+    except apsw.CantOpenError as error:
+        raise StoreReadOnly(
+            f"{path} cannot be opened", "Check that its directory exists and that you may write there."
+        ) from error
+    except apsw.NotADBError as error:
+        raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.") from error
+    except apsw.CorruptError as error:
+        raise StoreDamaged(
+            f"{path} is damaged: {error}", "Keep the file, and restore a backup: recollect restore BACKUP"
+        ) from error
+    except apsw.ConstraintError as error:
+        raise Stale(f"another write came first: {error}", []) from error
+    except (apsw.IOError, OSError) as error:
+        if "disk" in str(error) and "full" in str(error) or getattr(error, "errno", 0) == 28:
+            raise StoreFull(
+                f"there is no room left for {path}; nothing of this write was kept",
+                "Free some disk space and try again.",
+            ) from error
+        raise StoreError(f"{path} cannot be read or written: {error}", "Check the disk, then try again.") from error

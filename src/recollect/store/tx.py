@@ -1,0 +1,98 @@
+"""One transaction of one tenant: the choke point that every statement passes.
+
+SQL is written once for both engines, with `:name` for a value and `:name[]` for a list behind `in`. A statement
+that does not bind `:tenant` is refused here, whatever it does; PostgreSQL's row level security stands behind it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from recollect.domain.ids import TenantId
+from recollect.ports import Vector
+
+Row = tuple[Any, ...]
+
+
+class Tx(Protocol):
+    """A transaction in which only one tenant's rows are in reach."""
+
+    tenant: TenantId
+    for_update: str
+    """What an engine with row locks appends to a select."""
+
+    def all(self, sql: str, **values: object) -> list[Row]: ...
+
+    def one(self, sql: str, **values: object) -> Row | None: ...
+
+    def run(self, sql: str, **values: object) -> int:
+        """Execute; the number of rows changed."""
+        ...
+
+    def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
+        """Execute once per row."""
+        ...
+
+    def each(self, sql: str, **values: object) -> Iterator[Row]:
+        """Rows one by one, for results that may not fit into memory."""
+        ...
+
+    def add_text(self, ref: str, item_id: str, text: str) -> None:
+        """Put a text into the text index."""
+        ...
+
+    def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
+        """Keep embeddings; a newer one of the same text replaces the older."""
+        ...
+
+    def vectors(self) -> Iterator[tuple[str, str, int, bytes]]:
+        """(embedder, ref, revision, values) of all embeddings."""
+        ...
+
+    def drop_text(self, ref: str, text: str) -> None:
+        """Take a text out of the text index so that nothing of it is left."""
+        ...
+
+
+class Engine(Protocol):
+    """What differs between the engines."""
+
+    def read(self, tenant: TenantId) -> AbstractContextManager[Tx]:
+        """A consistent view."""
+        ...
+
+    def write(self, tenant: TenantId) -> AbstractContextManager[Tx]:
+        """Committed as the block ends, undone if it raises."""
+        ...
+
+    def outbox(self) -> AbstractContextManager["Outbox"]:
+        """A transaction over the jobs of all tenants, and nothing else; one at a time."""
+        ...
+
+    def tenants(self) -> list[TenantId]: ...
+
+    def search(self, tx: Tx, words: Sequence[str], limit: int) -> Iterable[tuple[str, float]]:
+        """(ref, score) of the indexed texts with any of the words, best first."""
+        ...
+
+    def backup(self, target: Path) -> None: ...
+
+    def scrub(self) -> bool: ...
+
+    def integrity(self) -> list[str]: ...
+
+    def close(self) -> None: ...
+
+
+class Outbox(Protocol):
+    """The jobs of all tenants, for the claim alone. It is the one view that is not bound to a tenant."""
+
+    def all(self, sql: str, **values: object) -> list[Row]: ...
+
+
+def bound(sql: str) -> str:
+    """The statement, or an error when it names no tenant: no query can forget it."""
+    if ":tenant" not in sql:
+        raise AssertionError(f"a statement without its tenant: {sql[:80]}")
+    return sql
