@@ -40,6 +40,27 @@ class Citing:
 
 
 @dataclass(frozen=True, slots=True)
+class Rooted:
+    """The content of some items and events and all that was derived from it, withdrawn or not.
+
+    `hollow`: further items with a version among them. Their own fields may hold the same words. Episodes stay: they
+    have other events.
+    """
+
+    versions: frozenset[VersionId]
+    events: frozenset[EventId]
+    hollow: frozenset[ItemId]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A user's items and checkpoints."""
+
+    items: frozenset[ItemId]
+    checkpoints: frozenset[RecordId]
+
+
+@dataclass(frozen=True, slots=True)
 class Vector:
     """The embedding of an event or a version: derived data that follows its text."""
 
@@ -55,6 +76,8 @@ class Receipt:
     key: str
     digest: str
     answer: str
+    rev: Rev = Rev(0)
+    """The revision of the write; the store fills it in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +95,26 @@ class Tombstone:
 
     ref: str
     at: datetime
+
+
+class Erasures(Protocol):
+    """The list of erasures, kept outside the store so that an old copy cannot bring back what was erased."""
+
+    def add(self, chain_id: str, refs: Sequence[str], at: datetime) -> None:
+        """Durable before it returns."""
+        ...
+
+    def of(self, chain_id: str) -> frozenset[str]: ...
+
+
+class Seal(Protocol):
+    """Signs what leaves the house."""
+
+    def sign(self, message: bytes) -> bytes: ...
+
+    def public_key(self) -> bytes: ...
+
+    def valid(self, message: bytes, signature: bytes, public_key: bytes) -> bool: ...
 
 
 class Store(Protocol):
@@ -139,6 +182,10 @@ class Store(Protocol):
         """The live versions of an item, oldest first."""
         ...
 
+    def rooted(self, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId]) -> "Rooted":
+        """Everything that would fall with these items and events, withdrawn or not."""
+        ...
+
     def events(
         self, tenant: TenantId, item_id: ItemId, first: int = 1, last: int | None = None, limit: int = 1000
     ) -> Sequence[Event]:
@@ -146,6 +193,14 @@ class Store(Protocol):
         ...
 
     def events_by_id(self, tenant: TenantId, ids: Sequence[EventId]) -> Sequence[Event]: ...
+
+    def cited(self, tenant: TenantId, versions: Sequence[VersionId]) -> Sequence[Event]:
+        """The live events that these versions cite, in the order of their threads."""
+        ...
+
+    def kept_for(self, tenant: TenantId, user_id: str) -> "Kept":
+        """What is kept for a user, withdrawn or not."""
+        ...
 
     def citing(self, tenant: TenantId, events: Sequence[EventId]) -> Sequence[Citing]: ...
 
@@ -165,9 +220,7 @@ class Store(Protocol):
 
     def tombstones(self, tenant: TenantId) -> Sequence[Tombstone]: ...
 
-    def search(
-        self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20
-    ) -> Sequence[Found]:
+    def search(self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20) -> Sequence[Found]:
         """Live events and versions in sight that hold any of the words, best first."""
         ...
 
@@ -192,9 +245,7 @@ class Store(Protocol):
     def receipt(self, tenant: TenantId, actor: str, key: str) -> Receipt | None: ...
 
     # -- jobs ---------------------------------------------------------------------------------------------
-    def claim(
-        self, worker: str, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int
-    ) -> Leased | None:
+    def claim(self, worker: str, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int) -> Leased | None:
         """The next job that is due, held for this worker; never more than `cap` of one tenant at a time."""
         ...
 

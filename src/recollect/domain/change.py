@@ -255,9 +255,9 @@ def inverse(change: Change) -> Plain | Irreversible:
             return Withdraw(item)
         case Withdraw(item):
             return Create(item)
-        case Revise(item_id, verb, edits):
+        case Revise(item_id, _, edits):
             back = tuple(Edit(edit.field, edit.after, edit.before) for edit in reversed(edits))
-            return Revise(item_id, verb if verb is Verb.UPDATE else Verb.UNDO, back)
+            return Revise(item_id, Verb.UNDO, back)
         case Append(event):
             return Retract(event)
         case Retract(event):

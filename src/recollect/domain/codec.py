@@ -80,9 +80,7 @@ def _codec(kind: Any) -> tuple[Encode, Decode]:
         return (lambda v: [inner_encode(x) for x in v]), (lambda v: tuple(inner_decode(x) for x in v))
     if origin is frozenset:
         inner_encode, inner_decode = _codec(get_args(kind)[0])
-        return (lambda v: sorted(inner_encode(x) for x in v)), (
-            lambda v: frozenset(inner_decode(x) for x in v)
-        )
+        return (lambda v: sorted(inner_encode(x) for x in v)), (lambda v: frozenset(inner_decode(x) for x in v))
     if origin in (Mapping, dict):
         return dict, _same
     if origin in (Union, types.UnionType):

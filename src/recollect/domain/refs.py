@@ -72,9 +72,7 @@ def refs(change: Change) -> Refs:
     change = plain(change)
     match change:
         case Create(item) | Withdraw(item):
-            needs = {
-                f"{mark}:{getattr(item, field)}" for field, mark in _POINTERS.items() if getattr(item, field)
-            }
+            needs = {f"{mark}:{getattr(item, field)}" for field, mark in _POINTERS.items() if getattr(item, field)}
             return _refs(makes={f"i:{item.id}"}, needs={need for need in needs if need.startswith("i:")})
         case Revise(item_id, _, edits):
             needs = {f"i:{item_id}"}
@@ -114,9 +112,7 @@ def refs(change: Change) -> Refs:
             assert_never(change)
 
 
-def _refs(
-    *, makes: set[str] = frozenset(), sets: set[str] = frozenset(), needs: set[str] = frozenset()
-) -> Refs:  # type: ignore[assignment]
+def _refs(*, makes: set[str] = frozenset(), sets: set[str] = frozenset(), needs: set[str] = frozenset()) -> Refs:  # type: ignore[assignment]
     return Refs(frozenset(makes), frozenset(sets), frozenset(needs))
 
 

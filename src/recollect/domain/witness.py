@@ -30,9 +30,7 @@ class RangeWitness:
 
     def __post_init__(self) -> None:
         if not 1 <= self.first <= self.last:
-            raise ValueError(
-                f"witness s:{self.first}-{self.last}: give a range that starts at 1 or later and runs up"
-            )
+            raise ValueError(f"witness s:{self.first}-{self.last}: give a range that starts at 1 or later and runs up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +62,7 @@ class Bullet:
     def __post_init__(self) -> None:
         sound(self.text, "a bullet's text")
         if not self.witnesses:
-            raise ValueError(
-                f"the bullet {self.text[:60]!r} has no witness: every sentence names its evidence"
-            )
+            raise ValueError(f"the bullet {self.text[:60]!r} has no witness: every sentence names its evidence")
 
 
 def written(witnesses: tuple[Witness, ...]) -> str:

@@ -17,6 +17,7 @@ from recollect.domain.change import (
     Derive,
     Discard,
     Disclose,
+    Edit,
     Erase,
     Link,
     Note,
@@ -92,7 +93,7 @@ class Door:
             case Withdraw(item):
                 self._withdraw(item)
             case Revise():
-                self._revise(change)
+                return self._revise(change)
             case Append(event):
                 return Append(self._append(event))
             case Retract(event):
@@ -135,9 +136,7 @@ class Door:
             ids=wanted,
         )
         for id, rev, withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id in found:
-            self.handles[id] = Handle(
-                id, rev, not withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id
-            )
+            self.handles[id] = Handle(id, rev, not withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id)
 
     def expect(self, revs: Mapping[ItemId, Rev]) -> None:
         moved = [id for id, rev in revs.items() if id not in self.handles or self.handles[id].rev != rev]
@@ -195,9 +194,10 @@ class Door:
         handle.live = False
         handle.stamped = True
 
-    def _revise(self, change: Revise) -> None:
+    def _revise(self, change: Revise) -> Revise:
         handle = self._live(change.item_id)
         before = self._item(handle)
+        change = replace(change, edits=_still_timely(change.edits, before))
         for edit in change.edits:
             if getattr(before, edit.field) != edit.before:
                 raise Stale(f"the {edit.field} of memory {change.item_id} has changed since", [change.item_id])
@@ -212,6 +212,7 @@ class Door:
         handle.user_id, handle.project_id = after.user_id, after.project_id
         handle.agent_id, handle.thread_id = after.agent_id, after.thread_id
         handle.stamped = True
+        return change
 
     def _update(self, item_id: ItemId, columns: Mapping[str, object]) -> None:
         columns = {name: value for name, value in columns.items() if name != "id"}
@@ -330,7 +331,9 @@ class Door:
             lengths |= {row[0]: len(rows.read_event(row).chunks) for row in found}
         for event_id in cited:
             if event_id not in lengths:
-                raise Invalid(f"witness e:{event_id} points nowhere", "Append the event before the version that cites it.")
+                raise Invalid(
+                    f"witness e:{event_id} points nowhere", "Append the event before the version that cites it."
+                )
         for event_id, number in chunks.items():
             if not 1 <= number <= lengths[event_id]:
                 raise Invalid(f"witness c:{event_id}.{number} points nowhere: the event has {lengths[event_id]} chunks")
@@ -359,7 +362,8 @@ class Door:
             **rows.relation_columns(relation),
         ):
             raise Stale(
-                f"{relation.from_id} and {relation.to_id} are linked already", [f"r:{relation.from_id}>{relation.to_id}"]
+                f"{relation.from_id} and {relation.to_id} are linked already",
+                [f"r:{relation.from_id}>{relation.to_id}"],
             )
 
     def _unlink(self, relation: Relation) -> None:
@@ -399,8 +403,8 @@ def apply(
 ) -> Rev:
     """The whole write, inside a transaction that the engine opened."""
     if receipt and not tx.run(
-        "insert into receipts (tenant, actor, key, digest, answer, at) "
-        "values (:tenant, :actor, :key, :digest, :answer, :at) on conflict do nothing",
+        "insert into receipts (tenant, actor, key, digest, answer, rev, at) "
+        "values (:tenant, :actor, :key, :digest, :answer, 0, :at) on conflict do nothing",
         actor=actor.id,
         key=receipt.key,
         digest=receipt.digest,
@@ -419,10 +423,22 @@ def apply(
     if not changes and not vectors:
         return pen.rev
     rev = pen.next_rev()
+    if receipt:
+        tx.run(
+            "update receipts set rev = :rev where tenant = :tenant and actor = :actor and key = :key",
+            rev=rev,
+            actor=actor.id,
+            key=receipt.key,
+        )
     _stamp(tx, door, rev)
     _embed(tx, vectors, rev)
     pen.write(written, [_owner(door, change) for change in written], rev=rev, actor=actor, at=at, cause=cause)
     return rev
+
+
+def _still_timely(edits: tuple[Edit, ...], item: Item) -> tuple[Edit, ...]:
+    """The edits without a time of update that later edits of other fields have overtaken."""
+    return tuple(edit for edit in edits if edit.field != "updated_at" or edit.before == item.updated_at)
 
 
 def _stood_on(changes: Sequence[Change]) -> set[ItemId]:

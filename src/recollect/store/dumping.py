@@ -37,17 +37,33 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "journal_bodies": ("seq, nonce, body", "seq"),
     "journal_refs": ("ref, seq, own", "ref, seq"),
     "tombstones": ("ref, at", "ref"),
-    "receipts": ("actor, key, digest, answer, at", "actor, key"),
+    "receipts": ("actor, key, digest, answer, rev, at", "actor, key"),
     "jobs": (f"{rows.JOB}, step, state, attempts, again, done_at, failed_at, last_error", "id"),
 }
 
 _TIMES = frozenset(
-    "created_at updated_at state_at purge_at active_lock_until origin_at valid_from valid_to ts detected_at resolved_at "
-    "last_accessed at not_before done_at failed_at".split()
+    [
+        "created_at",
+        "updated_at",
+        "state_at",
+        "purge_at",
+        "active_lock_until",
+        "origin_at",
+        "valid_from",
+        "valid_to",
+        "ts",
+        "detected_at",
+        "resolved_at",
+        "last_accessed",
+        "at",
+        "not_before",
+        "done_at",
+        "failed_at",
+    ]
 )
 _BYTES = frozenset({"nonce"})
-_FLAGS = frozenset("withdrawn private core constitutional own again".split())
-_JSON = frozenset("tags chunks meta bullets checkpoint_data payload".split())
+_FLAGS = frozenset(["withdrawn", "private", "core", "constitutional", "own", "again"])
+_JSON = frozenset(["tags", "chunks", "meta", "bullets", "checkpoint_data", "payload"])
 _JSON_IN = {("items", "body"), ("records", "body"), ("jobs", "state")}
 
 

@@ -80,7 +80,8 @@ def _edges(tx: Tx, change: Erase) -> list[str]:
         return []
     ids = list(change.items)
     relations = tx.all(
-        "select from_id, to_id from relations where tenant = :tenant and (from_id in :ids[] or to_id in :ids[])", ids=ids
+        "select from_id, to_id from relations where tenant = :tenant and (from_id in :ids[] or to_id in :ids[])",
+        ids=ids,
     )
     contradictions = tx.all(
         "select id from contradictions where tenant = :tenant and (memory_a in :ids[] or memory_b in :ids[])", ids=ids
@@ -113,5 +114,11 @@ def _bodies(tx: Tx, gone: Sequence[str]) -> list[Seq]:
     )
     seqs = [Seq(row[0]) for row in found]
     if seqs:
+        # a receipt's digest covers the words of its request, and a digest of a short text can be guessed
+        tx.run(
+            "update receipts set digest = '' where tenant = :tenant and rev in "
+            "(select h.rev from journal h where h.tenant = :tenant and h.seq in :seqs[])",
+            seqs=seqs,
+        )
         tx.run("delete from journal_bodies where tenant = :tenant and seq in :seqs[]", seqs=seqs)
     return seqs

@@ -77,9 +77,7 @@ class Pen:
         threads: dict[str, int],
     ) -> Header:
         undoes = change.entry if isinstance(change, Undo) else None
-        return self._make(
-            operation(change), item_of(change), owner, rev, actor, at, cause, undoes, digest, threads
-        )
+        return self._make(operation(change), item_of(change), owner, rev, actor, at, cause, undoes, digest, threads)
 
     def _make(
         self,

@@ -1,15 +1,16 @@
 """Reading memory: items under filters and sight, their versions, events, edges and uses."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from recollect.domain.event import Event
-from recollect.domain.ids import EventId, ItemId, Rev
+from recollect.domain.ids import EventId, ItemId, Rev, VersionId
 from recollect.domain.observation import Operation, Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Scope, Sight
 from recollect.domain.version import Version
-from recollect.ports import Citing, Held
+from recollect.ports import Citing, Held, Kept, Rooted
 from recollect.store import rows
 from recollect.store.tx import Row, Tx
 
@@ -143,6 +144,24 @@ def events_by_id(tx: Tx, ids: Sequence[EventId]) -> list[Event]:
     return [rows.read_event(row) for row in found]
 
 
+def cited(tx: Tx, versions: Sequence[VersionId]) -> list[Event]:
+    columns = ", ".join(f"e.{name.strip()}" for name in rows.EVENT.split(","))
+    found = tx.all(
+        f"select distinct {columns} from events e join witnesses w on w.tenant = e.tenant and w.event_id = e.id "
+        "where e.tenant = :tenant and w.version_id in :ids[] and not e.withdrawn order by e.item_id, e.seq",
+        ids=list(versions),
+    )
+    return [rows.read_event(row) for row in found]
+
+
+def kept_for(tx: Tx, user_id: str) -> Kept:
+    items = tx.all("select id from items where tenant = :tenant and user_id = :user_id", user_id=user_id)
+    checkpoints = tx.all(
+        "select id from supervisor_checkpoints where tenant = :tenant and user_id = :user_id", user_id=user_id
+    )
+    return Kept(frozenset(row[0] for row in items), frozenset(row[0] for row in checkpoints))
+
+
 def citing(tx: Tx, ids: Sequence[EventId]) -> list[Citing]:
     found = tx.all(
         "select v.id, v.item_id, w.event_id, e.withdrawn from versions v "
@@ -197,3 +216,30 @@ def operations(tx: Tx, limit: int) -> list[Operation]:
         )
         for id, user_id, thread_id, node, op, status, memory_id, category, sim, ts in found
     ]
+
+
+def rooted(tx: Tx, items: Sequence[ItemId], events: Sequence[EventId]) -> Rooted:
+    """Follow content downwards: items to versions and events, events to the versions that cite them, versions to
+    what was derived from them."""
+    gone_events = {EventId(id) for id in events}
+    gone_events |= _ids(tx, "select id from events where tenant = :tenant and item_id in :ids[]", items)
+    gone: set[str] = _ids(tx, "select id from versions where tenant = :tenant and item_id in :ids[]", items)
+    gone |= _ids(
+        tx, "select distinct version_id from witnesses where tenant = :tenant and event_id in :ids[]", gone_events
+    )
+    new = gone
+    while new:
+        new = _ids(tx, "select id from versions where tenant = :tenant and derived_from in :ids[]", new) - gone
+        gone |= new
+    hollow = _ids(
+        tx,
+        "select distinct i.id from items i join versions v on v.tenant = i.tenant and v.item_id = i.id "
+        "where i.tenant = :tenant and i.kind <> 'episode' and v.id in :ids[]",
+        gone,
+    )
+    return Rooted(frozenset(VersionId(id) for id in gone), frozenset(gone_events), frozenset(hollow - set(items)))
+
+
+def _ids(tx: Tx, sql: str, ids: Iterable[str]) -> set[Any]:
+    wanted = sorted(ids)
+    return {row[0] for row in tx.all(sql, ids=wanted)} if wanted else set()

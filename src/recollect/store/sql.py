@@ -1,17 +1,17 @@
 """The Store over either engine: opens a transaction, calls one function, closes it."""
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-import hashlib
 
-from recollect.domain.change import Change
 from recollect.domain import codec
+from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.event import Event
-from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId
+from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head, genesis
 from recollect.domain.observation import Observation, Operation, Usage, Use, Used
@@ -21,11 +21,13 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Scope, Sight
 from recollect.domain.version import Version
 from recollect.errors import Invalid
-from recollect.ports import Citing, Found, Held, Receipt, Tombstone, Vector
+from recollect.ports import Citing, Found, Held, Kept, Receipt, Rooted, Tombstone, Vector
 from recollect.store import door, dumping, outbox, reading, records, rows
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries
 from recollect.store.tx import Engine, Tx
+
+START = Seq(0)
 
 
 class SqlStore:
@@ -116,9 +118,7 @@ class SqlStore:
             )
             pen = Pen(tx)
             digest = hashlib.sha256(nonce + data.encode()).hexdigest()
-            pen.write_digest(
-                "checkpoint", digest, owner, rev=pen.next_rev(), actor=actor, at=checkpoint.updated_at
-            )
+            pen.write_digest("checkpoint", digest, owner, rev=pen.next_rev(), actor=actor, at=checkpoint.updated_at)
 
     def checkpoint(self, tenant: TenantId, user_id: str, thread_id: str) -> Checkpoint | None:
         with self._engine.read(tenant) as tx:
@@ -178,6 +178,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.versions(tx, item_id)
 
+    def rooted(self, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId]) -> Rooted:
+        with self._engine.read(tenant) as tx:
+            return reading.rooted(tx, items, events)
+
     def events(
         self, tenant: TenantId, item_id: ItemId, first: int = 1, last: int | None = None, limit: int = 1000
     ) -> Sequence[Event]:
@@ -187,6 +191,14 @@ class SqlStore:
     def events_by_id(self, tenant: TenantId, ids: Sequence[EventId]) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
             return reading.events_by_id(tx, ids)
+
+    def cited(self, tenant: TenantId, versions: Sequence[VersionId]) -> Sequence[Event]:
+        with self._engine.read(tenant) as tx:
+            return reading.cited(tx, versions)
+
+    def kept_for(self, tenant: TenantId, user_id: str) -> Kept:
+        with self._engine.read(tenant) as tx:
+            return reading.kept_for(tx, user_id)
 
     def citing(self, tenant: TenantId, events: Sequence[EventId]) -> Sequence[Citing]:
         with self._engine.read(tenant) as tx:
@@ -235,7 +247,7 @@ class SqlStore:
         self,
         tenant: TenantId,
         *,
-        after: Seq = Seq(0),
+        after: Seq = START,
         rev_after: Rev | None = None,
         scope: Scope | None = None,
         cause: CauseId | None = None,
@@ -259,7 +271,7 @@ class SqlStore:
     def receipt(self, tenant: TenantId, actor: str, key: str) -> Receipt | None:
         with self._engine.read(tenant) as tx:
             row = tx.one(
-                "select key, digest, answer from receipts where tenant = :tenant and actor = :actor and key = :key",
+                "select key, digest, answer, rev from receipts where tenant = :tenant and actor = :actor and key = :key",
                 actor=actor,
                 key=key,
             )
@@ -267,9 +279,7 @@ class SqlStore:
 
     # -- jobs ---------------------------------------------------------------------------------------------
 
-    def claim(
-        self, worker: str, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int
-    ) -> Leased | None:
+    def claim(self, worker: str, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int) -> Leased | None:
         with self._engine.outbox() as box:
             return outbox.claim(box, now=now, lease=lease, kinds=kinds, cap=cap)
 

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
@@ -76,9 +76,7 @@ class SqliteTx:
 
     def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
         if rows:
-            self._connection.executemany(
-                translate(bound(sql)), ({**_bind(row), "tenant": self.tenant} for row in rows)
-            )
+            self._connection.executemany(translate(bound(sql)), ({**_bind(row), "tenant": self.tenant} for row in rows))
 
     def each(self, sql: str, **values: object) -> Iterator[Row]:
         yield from self._execute(sql, values)
@@ -156,7 +154,7 @@ class SqliteEngine:
     # -- transactions -------------------------------------------------------------------------------------
 
     @contextmanager
-    def read(self, tenant: TenantId) -> Iterator[Tx]:
+    def read(self, tenant: TenantId) -> Generator[Tx]:
         with _typed(self.path):
             reader: apsw.Connection | None = getattr(self._local, "reader", None)
             if reader is None:
@@ -171,17 +169,17 @@ class SqliteEngine:
                 reader.execute("commit")
 
     @contextmanager
-    def write(self, tenant: TenantId) -> Iterator[Tx]:
+    def write(self, tenant: TenantId) -> Generator[Tx]:
         with self._writing() as connection:
             yield SqliteTx(connection, tenant)
 
     @contextmanager
-    def outbox(self) -> Iterator[SqliteOutbox]:
+    def outbox(self) -> Generator[SqliteOutbox]:
         with self._writing() as connection:
             yield SqliteOutbox(connection)
 
     @contextmanager
-    def _writing(self) -> Iterator[apsw.Connection]:
+    def _writing(self) -> Generator[apsw.Connection]:
         with _typed(self.path):
             if not self._queue.take(self._patience):
                 raise self._busy()
@@ -230,7 +228,7 @@ class SqliteEngine:
             return [TenantId(row[0]) for row in reader.execute("select tenant from tenants order by tenant")]
 
     @contextmanager
-    def _reading_all(self) -> Iterator[apsw.Connection]:
+    def _reading_all(self) -> Generator[apsw.Connection]:
         with self.read(TenantId("")):
             yield self._local.reader
 
@@ -317,7 +315,7 @@ def _recognise(path: Path, create: bool) -> None:
 
 
 @contextmanager
-def _typed(path: Path) -> Iterator[None]:
+def _typed(path: Path) -> Generator[None]:
     """SQLite's errors as ours: what happened, and what would help."""
     try:
         yield
@@ -346,7 +344,7 @@ def _typed(path: Path) -> Iterator[None]:
     except apsw.ConstraintError as error:
         raise Stale(f"another write came first: {error}", []) from error
     except (apsw.IOError, OSError) as error:
-        if "disk" in str(error) and "full" in str(error) or getattr(error, "errno", 0) == 28:
+        if ("disk" in str(error) and "full" in str(error)) or getattr(error, "errno", 0) == 28:
             raise StoreFull(
                 f"there is no room left for {path}; nothing of this write was kept",
                 "Free some disk space and try again.",

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,7 +57,7 @@ class Turnstile:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     @contextmanager
-    def pass_through(self, patience: float) -> Iterator[bool]:
+    def pass_through(self, patience: float) -> Generator[bool]:
         """Holds the turnstile while the block runs; False when patience ran out first."""
         if fcntl is None:
             yield True

@@ -58,6 +58,7 @@ create table receipts (
     key text not null,
     digest text not null,
     answer text not null,
+    rev integer not null,
     at integer not null,
     primary key (tenant, actor, key)
 ) without rowid;

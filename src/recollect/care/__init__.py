@@ -1,0 +1,1 @@
+"""What looks after memory: restoring, erasing, auditing, moving it between stores."""

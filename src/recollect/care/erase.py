@@ -1,0 +1,88 @@
+"""Erasing for good: find everything that carries the content, list it outside the store, then remove it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.change import Erase
+from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
+from recollect.domain.scope import Actor, Scope
+from recollect.domain.job import Job, Step
+from recollect.errors import Stale, StoreBusy
+from recollect.ports import Erasures, Store
+
+_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Wipe:
+    """What an erasure takes with it."""
+
+    items: frozenset[ItemId]
+    versions: frozenset[str]
+    events: frozenset[EventId]
+    checkpoints: tuple[RecordId, ...] = ()
+
+    @property
+    def refs(self) -> list[str]:
+        return sorted(
+            [f"i:{id}" for id in self.items]
+            + [f"v:{id}" for id in self.versions]
+            + [f"e:{id}" for id in self.events]
+            + [f"checkpoint:{id}" for id in self.checkpoints]
+        )
+
+
+def survey(store: Store, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId] = ()) -> Wipe:
+    """Everything that falls with these memories and events: their versions, what cites or was derived from them,
+    and memories that would be left without a word."""
+    gone = set(items)
+    rooted = store.rooted(tenant, sorted(gone), list(events))
+    while rooted.hollow - gone:
+        gone |= rooted.hollow
+        rooted = store.rooted(tenant, sorted(gone), list(events))
+    return Wipe(frozenset(gone), frozenset(rooted.versions), rooted.events)
+
+
+def evidence(store: Store, tenant: TenantId, item_id: ItemId) -> list[EventId]:
+    """The events that a memory's versions cite."""
+    versions = [version.id for version in store.versions(tenant, item_id)]
+    return [event.id for event in store.cited(tenant, versions)]
+
+
+def erase(
+    store: Store,
+    erasures: Erasures,
+    scope: Scope,
+    items: Sequence[ItemId],
+    events: Sequence[EventId],
+    *,
+    checkpoints: Sequence[RecordId] = (),
+    actor: Actor,
+    at: datetime,
+    reason: str,
+    then: Sequence[Job] = (),
+    step: Step | None = None,
+) -> Wipe:
+    """Erase, and scrub what the engine's logs still hold. The list outside the store is written first: a crash in
+    between forgets too much rather than too little."""
+    chain_id = store.head(scope.tenant).chain_id
+    for attempt in range(_TRIES):
+        wipe = survey(store, scope.tenant, items, events)
+        wipe = Wipe(wipe.items, wipe.versions, wipe.events, tuple(checkpoints))
+        change = Erase(
+            items=tuple(sorted(wipe.items)),
+            versions=tuple(sorted(wipe.versions)),  # type: ignore[arg-type]
+            events=tuple(sorted(wipe.events)),
+            checkpoints=wipe.checkpoints,
+            reason=reason,
+        )
+        erasures.add(chain_id, wipe.refs, at)
+        try:
+            store.apply(scope, [change], actor=actor, at=at, then=then, step=step)
+        except Stale:
+            if attempt == _TRIES - 1:
+                raise
+            continue
+        return wipe
+    raise StoreBusy("others keep writing to what is to be erased", "Try again when they are done.")

@@ -1,0 +1,117 @@
+"""Memory on the move: whole tenants as JSON lines, across engines, without loss and without what was erased."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from recollect.care.erase import erase
+from recollect.domain import codec
+from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
+from recollect.domain.scope import Actor, Scope
+from recollect.errors import Invalid
+from recollect.ports import Erasures, Store
+
+FORMAT = 1
+
+
+def export(store: Store, tenant: TenantId) -> Iterator[str]:
+    """A whole tenant, line by line. The last line says how many came before it."""
+    yield codec.canonical({"recollect": "export", "format": FORMAT})
+    count = 0
+    for row in store.dump(tenant):
+        yield codec.canonical(row)
+        count += 1
+    yield codec.canonical({"end": count})
+
+
+def export_state(store: Store, tenant: TenantId) -> Iterator[str]:
+    """What memory holds at the moment: items, versions, live events, relations, contradictions."""
+    for row in store.state(tenant):
+        yield codec.canonical(row)
+
+
+def export_user(store: Store, tenant: TenantId, user_id: str) -> Iterator[str]:
+    """What is kept of one user: what memory holds, and every journal entry about it."""
+    own: set[object] = set()
+    for row in store.state(tenant):
+        (kind, value), *_ = row.items()
+        assert isinstance(value, Mapping)
+        if kind == "item" and value.get("user_id") == user_id:
+            own.add(value["id"])
+            yield codec.canonical(row)
+        elif kind in ("version", "event") and value.get("item_id") in own:
+            yield codec.canonical(row)
+        elif kind == "relation" and {value.get("from_id"), value.get("to_id")} & own:
+            yield codec.canonical(row)
+        elif kind == "contradiction" and {value.get("memory_a"), value.get("memory_b")} & own:
+            yield codec.canonical(row)
+    for entry in store.entries(tenant, scope=Scope(tenant=tenant, user_id=user_id)):
+        body = json.loads(entry.body.text) if entry.body else None
+        yield codec.canonical({"entry": codec.encode(entry.header), "change": body})
+
+
+def import_(
+    store: Store, erasures: Erasures, tenant: TenantId, lines: Iterable[str], *, actor: Actor, at: datetime
+) -> int:
+    """Build a tenant from an export, then erase what was erased since; the number of things erased again."""
+    store.load(tenant, _rows(lines))
+    return erase_again(store, erasures, tenant, actor=actor, at=at)
+
+
+def erase_again(store: Store, erasures: Erasures, tenant: TenantId, *, actor: Actor, at: datetime) -> int:
+    """Apply the list of erasures to a tenant that came out of an export or a backup."""
+    listed = erasures.of(store.head(tenant).chain_id)
+    done = {tombstone.ref for tombstone in store.tombstones(tenant)}
+    items = [ItemId(ref[2:]) for ref in sorted(listed - done) if ref.startswith("i:")]
+    events = [EventId(ref[2:]) for ref in sorted(listed - done) if ref.startswith("e:")]
+    checkpoints = [RecordId(ref.partition(":")[2]) for ref in sorted(listed - done) if ref.startswith("checkpoint:")]
+    back = [item_id for item_id in items if store.item(tenant, item_id)]
+    alive = {event.id for event in store.events_by_id(tenant, events)}
+    if not back and not alive and not checkpoints:
+        return 0
+    wipe = erase(
+        store,
+        erasures,
+        Scope(tenant=tenant),
+        back,
+        sorted(alive),
+        checkpoints=checkpoints,
+        actor=actor,
+        at=at,
+        reason="erased before, in a copy that was brought back",
+    )
+    store.scrub()
+    return len(wipe.refs)
+
+
+def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, object]]:
+    """The rows of an export. A file that is cut short or not an export is refused, wherever that shows."""
+    count = -1
+    ended = False
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row: object = json.loads(line)
+        except ValueError:
+            raise Invalid(f"line {number} of the export is not JSON", "The file is damaged: export it again.") from None
+        if not isinstance(row, dict):
+            raise Invalid(f"line {number} is not part of an export")
+        if count < 0:
+            _check_format(row)  # type: ignore[arg-type]
+        elif "end" in row:
+            ended = True
+            if row["end"] != count:
+                raise Invalid(f"the export holds {count} rows and says {row['end']}", "It is damaged: export it again.")
+        else:
+            yield row  # type: ignore[misc]
+        count += 1
+    if not ended:
+        raise Invalid("the export is cut short", "Export it again.")
+
+
+def _check_format(row: Mapping[str, object]) -> None:
+    if row.get("recollect") != "export":
+        raise Invalid("this is not a Recollect export", "Make one with: recollect export FILE")
+    if row.get("format") != FORMAT:
+        raise Invalid(f"the export has format {row.get('format')}", "Import it with a newer Recollect.")

@@ -1,0 +1,448 @@
+"""Memory: the front door. One short method per use case; a principal stands behind every one of them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from recollect.care import audit, restore, transfer
+from recollect.care import erase as erasing
+from recollect.care.audit import Verified
+from recollect.care.erase import Wipe
+from recollect.care.restore import OneEntry, OneMemory, Target
+from recollect.clock import Clock
+from recollect.domain.change import Change, Disclose, Note, Protect, Verb, move, revise
+from recollect.domain.event import Event, Trust
+from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq
+from recollect.domain.item import Active, Archived, Body, Item, SoftDeleted, State, Visibility
+from recollect.domain.job import JobStatus
+from recollect.domain.journal import Entry, Head
+from recollect.domain.query import Filters, Page
+from recollect.domain.record import Given, Rules
+from recollect.domain.refs import item_of
+from recollect.domain.scope import Principal, Role, Scope, actor
+from recollect.domain.version import Version
+from recollect.errors import Forbidden, Gone, Invalid, NotFound
+from recollect.policy import access
+from recollect.policy.access import Action, Answer, Denied
+from recollect.policy.rollback import Plan
+from recollect.ports import Erasures, Held, Seal, Store
+from recollect.write.ingest import Appended, Ingest, Message, Remembered, Statement
+
+PURGE_AFTER = timedelta(days=30)
+DEFAULT_THREAD = "notes"
+RULES = RecordId("rules")
+_EVERYTHING = Page()
+_ACTIVE = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Deps:
+    """What Memory stands on."""
+
+    store: Store
+    clock: Clock
+    erasures: Erasures
+    seal: Seal
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A memory with its words, and the events that bear witness to them."""
+
+    item: Item
+    rev: Rev
+    versions: Sequence[Version]
+    evidence: Sequence[Event]
+
+
+class Memory:
+    """Long-term memory, as one principal may use it."""
+
+    def __init__(self, deps: Deps, principal: Principal) -> None:
+        self._deps = deps
+        self._store = deps.store
+        self._tenant = principal.tenant
+        self.principal = principal
+
+    def acting(self, principal: Principal) -> "Memory":
+        """The same store in the hands of somebody else."""
+        return Memory(self._deps, principal)
+
+    # -- remembering --------------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        text: str,
+        *,
+        body: Body | None = None,
+        category: str = "knowledge",
+        importance: int = 3,
+        tags: Sequence[str] = (),
+        visibility: Visibility | None = None,
+        user_id: str | None = None,
+        project_id: str | None = None,
+        thread_id: str = DEFAULT_THREAD,
+        run_id: str | None = None,
+        author: str | None = None,
+        trust: Trust = Trust.TRUSTED,
+        ts: datetime | None = None,
+        key: str | None = None,
+    ) -> Remembered:
+        """Keep a statement: its words as an event of the thread, and a memory that cites them.
+
+        Durable when it returns. With an idempotency `key`, a repeat answers the same and writes nothing.
+        """
+        statement = Statement(
+            text=text,
+            author=author or self.principal.id,
+            body=body,
+            category=category,
+            importance=importance,
+            tags=tuple(tags),
+            trust=trust,
+            ts=ts,
+        )
+        return self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
+
+    def append(
+        self,
+        messages: Sequence[Message],
+        *,
+        thread_id: str,
+        visibility: Visibility | None = None,
+        user_id: str | None = None,
+        project_id: str | None = None,
+        run_id: str | None = None,
+        key: str | None = None,
+    ) -> Appended:
+        """Keep evidence: messages, word for word, at the end of a thread."""
+        if not messages:
+            raise Invalid("there are no messages to append")
+        return self._ingest(visibility, user_id, project_id, thread_id, run_id).append(messages, key)
+
+    def _ingest(
+        self,
+        visibility: Visibility | None,
+        user_id: str | None,
+        project_id: str | None,
+        thread_id: str,
+        run_id: str | None,
+    ) -> Ingest:
+        kept = visibility or (Visibility.PROJECT_SHARED if project_id and not user_id else Visibility.USER_PRIVATE)
+        if kept is Visibility.USER_PRIVATE and user_id is None and self.principal.role is not Role.AGENT:
+            user_id = self.principal.id
+        scope = Scope(
+            tenant=self._tenant,
+            user_id=user_id,
+            agent_id=self.principal.agent_id,
+            project_id=project_id,
+            thread_id=thread_id,
+            run_id=run_id,
+        )
+        self._must(access.may_act_in(self.principal, scope))
+        return Ingest(self._store, self._deps.clock, self.principal, scope, kept)
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def show(self, item_id: ItemId) -> Shown:
+        """A memory, its versions and the events behind them."""
+        held = self._read(item_id)
+        versions = self._store.versions(self._tenant, item_id)
+        return Shown(held.item, held.rev, versions, self._evidence(held.item, versions))
+
+    def items(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Item]:
+        """Memories in sight, newest first."""
+        found = self._store.items(self._tenant, filters, access.sight(self.principal), page)
+        return [held.item for held in found]
+
+    def find(self, name: str) -> ItemId:
+        """The memory whose id is, or ends with, this."""
+        found = self._store.named(self._tenant, name.lower(), access.sight(self.principal))
+        if len(found) > 1:
+            raise Invalid(f"{len(found)} memories have an id that ends with {name!r}", "Give more of the id.")
+        if not found:
+            raise NotFound(f"there is no memory {name}", "List them with: recollect show")
+        return found[0]
+
+    def search(self, words: str, limit: int = 20) -> Sequence[Item]:
+        """Memories whose words or evidence hold any of these words, best first."""
+        hits = self._store.search(self._tenant, words.split(), access.sight(self.principal), limit)
+        held = [self._store.item(self._tenant, item_id) for item_id in dict.fromkeys(hit.item_id for hit in hits)]
+        return [one.item for one in held if one and isinstance(one.item.state, Active | Archived)]
+
+    def history(self, item_id: ItemId) -> Sequence[Entry]:
+        """Everything that happened to a memory, oldest first."""
+        self._read(item_id, withdrawn=True)
+        return self._store.entries(self._tenant, refs=[f"i:{item_id}"])
+
+    def journal(self, *, limit: int = 100, before: int | None = None) -> Sequence[Entry]:
+        """The latest entries of the tenant, newest first, without their bodies."""
+        self._must(access.may(self.principal, Action.OVERSEE))
+        end = before if before is not None else self._store.head(self._tenant).seq + 1
+        seqs = [Seq(seq) for seq in range(max(1, end - limit), end)]
+        found = self._store.entries(self._tenant, seqs=seqs)
+        return [replace(entry, body=None) for entry in reversed(found)]
+
+    def _read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
+        """An item this principal may read. What it may not read does not exist for it."""
+        held = self._store.item(self._tenant, item_id)
+        if held is None:
+            if any(tombstone.ref == f"i:{item_id}" for tombstone in self._store.tombstones(self._tenant)):
+                raise Gone(f"memory {item_id} was erased")
+            raise NotFound(f"there is no memory {item_id}")
+        answer = self._may_read(held.item)
+        if isinstance(answer, Denied):
+            raise NotFound(f"there is no memory {item_id}")
+        if held.withdrawn and not withdrawn:
+            raise NotFound(f"memory {item_id} was withdrawn by a rollback", "Undo that rollback to bring it back.")
+        if answer.grant:
+            self._apply([Disclose(answer.grant.id, item_id)])
+        return held
+
+    def _may_read(self, item: Item) -> Answer:
+        given: Iterable[Given] = ()
+        if item.visibility is Visibility.AGENT_SILO:
+            given = [g for g in self._store.records(self._tenant, "grant") if isinstance(g, Given)]
+        return access.may_read(self.principal, item, given, self._deps.clock.now())
+
+    def _evidence(self, item: Item, versions: Sequence[Version]) -> list[Event]:
+        """The events that the versions cite, of threads that this principal may read."""
+        events = self._store.cited(self._tenant, [version.id for version in versions])
+        threads = {id: self._store.item(self._tenant, id) for id in {event.item_id for event in events}}
+        return [
+            event
+            for event in events
+            if (held := threads[event.item_id]) and not isinstance(self._may_read(held.item), Denied)
+        ]
+
+    # -- changing -----------------------------------------------------------------------------------------
+
+    def revise(self, item_id: ItemId, **fields: object) -> Rev:
+        """Change fields of a memory: category, importance, tags, body, validity …"""
+        held = self._written(item_id)
+        try:
+            after = replace(held.item, **fields)  # type: ignore[arg-type]
+        except TypeError as error:
+            raise Invalid(f"a memory has no such field: {error}") from None
+        return self._change(held, [revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)])
+
+    def archive(self, item_id: ItemId, reason: str = "") -> Rev:
+        """Out of default retrieval; still searchable."""
+        return self._move(item_id, Archived(self._deps.clock.now(), reason))
+
+    def delete(self, item_id: ItemId, reason: str = "") -> Rev:
+        """Hide a memory. It is kept, unless the tenant chose to purge what is deleted."""
+        now = self._deps.clock.now()
+        return self._move(item_id, SoftDeleted(now, now + PURGE_AFTER, reason))
+
+    def restore(self, item_id: ItemId) -> Rev:
+        """Bring back what was archived, expired or deleted."""
+        return self._move(item_id, Active())
+
+    def protect(self, item_id: ItemId, on: bool = True) -> Rev:
+        """Make a memory constitutional, or lift that."""
+        self._must(access.may(self.principal, Action.PROTECT))
+        held = self._read(item_id)
+        if held.item.trust is Trust.UNTRUSTED and on:
+            raise Invalid("what is untrusted never becomes constitutional")
+        if held.item.constitutional == on:
+            return held.rev
+        return self._change(held, [Protect(item_id, not on, on)])
+
+    def rules(self) -> Rules:
+        """The tenant's own choices."""
+        found = self._store.record(self._tenant, "rules", RULES)
+        return found if isinstance(found, Rules) else Rules()
+
+    def set_rules(self, rules: Rules) -> Rev:
+        self._must(access.may(self.principal, Action.CONFIGURE))
+        before = self._store.record(self._tenant, "rules", RULES)
+        return self._apply([Note(before, rules)])
+
+    def _move(self, item_id: ItemId, state: State) -> Rev:
+        held = self._written(item_id)
+        if type(held.item.state) is type(state):
+            return held.rev
+        if held.item.constitutional:
+            raise Forbidden(f"memory {item_id} is constitutional", "An admin can lift that first.")
+        return self._change(held, [move(held.item, state, self._deps.clock.now())])
+
+    def _written(self, item_id: ItemId) -> Held:
+        held = self._read(item_id)
+        self._must(access.may_write(self.principal, held.item))
+        return held
+
+    def _change(self, held: Held, changes: Sequence[Change]) -> Rev:
+        return self._store.apply(
+            self._scope_of(held.item),
+            changes,
+            actor=actor(self.principal),
+            at=self._deps.clock.now(),
+            expect={held.item.id: held.rev},
+        )
+
+    def _apply(self, changes: Sequence[Change]) -> Rev:
+        return self._store.apply(
+            Scope(tenant=self._tenant), changes, actor=actor(self.principal), at=self._deps.clock.now()
+        )
+
+    def _scope_of(self, item: Item) -> Scope:
+        return Scope(
+            tenant=self._tenant,
+            user_id=item.user_id,
+            agent_id=item.agent_id,
+            project_id=item.project_id,
+            thread_id=item.thread_id,
+        )
+
+    # -- erasing ------------------------------------------------------------------------------------------
+
+    def preview_erase(self, item_id: ItemId, *, evidence: bool = True) -> Wipe:
+        """What erasing a memory would take with it."""
+        return erasing.survey(self._store, self._tenant, [item_id], self._roots(item_id, evidence))
+
+    def erase(self, item_id: ItemId, *, evidence: bool = True, reason: str = "asked for") -> Wipe:
+        """Remove a memory's content for good; with `evidence`, the events it cites and all that cites them too."""
+        roots = self._roots(item_id, evidence)
+        return self._wipe([item_id], roots, (), reason)
+
+    def erase_user(self, user_id: str, *, reason: str = "asked for by the person concerned") -> Wipe:
+        """Remove everything that is kept for a user."""
+        if self.principal.role is not Role.ADMIN and self.principal.id != user_id:
+            raise Forbidden("erasing is for admins and for the person concerned")
+        if self.principal.role is Role.AGENT:
+            raise Forbidden("an agent does not erase")
+        kept = self._store.kept_for(self._tenant, user_id)
+        if not kept.items and not kept.checkpoints:
+            raise NotFound(f"nothing is kept for the user {user_id}")
+        return self._wipe(sorted(kept.items), [], sorted(kept.checkpoints), reason)
+
+    def _roots(self, item_id: ItemId, evidence: bool) -> list[EventId]:
+        held = self._read(item_id)
+        self._must(access.may_erase(self.principal, held.item))
+        return erasing.evidence(self._store, self._tenant, item_id) if evidence else []
+
+    def _wipe(
+        self, items: Sequence[ItemId], events: Sequence[EventId], checkpoints: Sequence[RecordId], why: str
+    ) -> Wipe:
+        wipe = erasing.erase(
+            self._store,
+            self._deps.erasures,
+            Scope(tenant=self._tenant),
+            items,
+            events,
+            checkpoints=checkpoints,
+            actor=actor(self.principal),
+            at=self._deps.clock.now(),
+            reason=why,
+        )
+        self._store.scrub()
+        return wipe
+
+    # -- the time machine ---------------------------------------------------------------------------------
+
+    def preview_rollback(self, target: Target, *, cascade: bool = False) -> Plan:
+        """What a rollback would undo, what would stay, and what stands in its way."""
+        self._may_roll_back(target)
+        return restore.preview(self._store, self._tenant, target, cascade=cascade)
+
+    def rollback(self, target: Target, *, cascade: bool = False) -> tuple[Rev, Plan]:
+        """Take back an entry, a memory, a session, or bring a scope to a revision. It can itself be taken back."""
+        self._may_roll_back(target)
+        return restore.roll_back(
+            self._store,
+            Scope(tenant=self._tenant),
+            target,
+            actor=actor(self.principal),
+            at=self._deps.clock.now(),
+            cause=CauseId(self._deps.clock.mint()),
+            cascade=cascade,
+        )
+
+    def _may_roll_back(self, target: Target) -> None:
+        if self.principal.role is Role.ADMIN:
+            return
+        if not isinstance(target, OneEntry | OneMemory):
+            self._must(access.may(self.principal, Action.ROLL_BACK))
+        for entry in restore.chosen(self._store, self._tenant, target):
+            item_id = item_of(entry.change) if entry.change else None
+            if item_id is None:
+                raise Forbidden("only an admin rolls this entry back")
+            held = self._read(item_id, withdrawn=True)
+            self._must(access.may_write(self.principal, held.item))
+
+    # -- the journal as a whole ---------------------------------------------------------------------------
+
+    def verify(self, exported: str | None = None) -> Verified:
+        """Whether the journal is whole, and still holds the head that was exported earlier."""
+        self._must(access.may(self.principal, Action.VERIFY))
+        head = audit.read_head(exported, self._deps.seal) if exported is not None else None
+        return audit.verify(self._store, self._tenant, head)
+
+    def head(self) -> Head:
+        """Where the journal ends."""
+        return self._store.head(self._tenant)
+
+    def signed_head(self) -> Mapping[str, object]:
+        """Where the journal ends, signed, to be kept elsewhere."""
+        self._must(access.may(self.principal, Action.VERIFY))
+        return audit.sign(self.head(), self._tenant, self._deps.seal)
+
+    # -- moving and keeping -------------------------------------------------------------------------------
+
+    def export(self) -> Iterator[str]:
+        """The whole tenant as JSON lines, without loss."""
+        self._must(access.may(self.principal, Action.EXPORT))
+        return transfer.export(self._store, self._tenant)
+
+    def export_state(self) -> Iterator[str]:
+        """What memory holds at the moment, as JSON lines in one fixed order."""
+        self._must(access.may(self.principal, Action.EXPORT))
+        return transfer.export_state(self._store, self._tenant)
+
+    def export_user(self, user_id: str) -> Iterator[str]:
+        """All that is kept for one user, with its history."""
+        if user_id != self.principal.id or self.principal.role is Role.AGENT:
+            self._must(access.may(self.principal, Action.EXPORT))
+        return transfer.export_user(self._store, self._tenant, user_id)
+
+    def import_(self, lines: Iterable[str]) -> int:
+        """Build this tenant from an export; what was erased since is erased again. The number of things erased."""
+        self._must(access.may(self.principal, Action.IMPORT))
+        return transfer.import_(
+            self._store,
+            self._deps.erasures,
+            self._tenant,
+            lines,
+            actor=actor(self.principal),
+            at=self._deps.clock.now(),
+        )
+
+    def backup(self, target: Path) -> None:
+        """A whole copy of the store, while it is in use."""
+        self._must(access.may(self.principal, Action.EXPORT))
+        self._store.backup(target)
+
+    def jobs(self) -> Sequence[JobStatus]:
+        """How the tenant's jobs stand."""
+        self._must(access.may(self.principal, Action.OVERSEE))
+        return self._store.jobs(self._tenant)
+
+    def counts(self) -> Mapping[tuple[str, str, str], int]:
+        """Operational events by node, operation and outcome."""
+        self._must(access.may(self.principal, Action.OVERSEE))
+        return self._store.counts(self._tenant)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> "Memory":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _must(self, answer: Answer) -> None:
+        if isinstance(answer, Denied):
+            raise Forbidden(answer.why)

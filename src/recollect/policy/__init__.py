@@ -1,0 +1,1 @@
+"""What is decided: pure functions of values, the moment and the rules."""

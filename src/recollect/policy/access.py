@@ -1,0 +1,142 @@
+"""Who may do what. The one authorisation point behind every door."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from recollect.domain.item import Item, Visibility
+from recollect.domain.record import Given
+from recollect.domain.scope import Principal, Role, Scope, Sight
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Yes; under a grant when one was needed, so that the reading is recorded."""
+
+    grant: Given | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    why: str
+
+
+Answer = Allowed | Denied
+
+
+class Action(StrEnum):
+    """What concerns a whole tenant rather than one memory."""
+
+    VERIFY = "verify the journal"
+    ROLL_BACK = "roll back a session or a scope"
+    EXPORT = "export the whole tenant"
+    IMPORT = "import a tenant"
+    PROTECT = "make a memory constitutional or lift that"
+    CONFIGURE = "change the tenant's rules"
+    OVERSEE = "look at the jobs and the journal of others"
+
+
+_NEEDS = {
+    Action.VERIFY: (Role.MODERATOR, Role.ADMIN),
+    Action.OVERSEE: (Role.MODERATOR, Role.ADMIN),
+    Action.ROLL_BACK: (Role.ADMIN,),
+    Action.EXPORT: (Role.ADMIN,),
+    Action.IMPORT: (Role.ADMIN,),
+    Action.PROTECT: (Role.ADMIN,),
+    Action.CONFIGURE: (Role.ADMIN,),
+}
+
+
+def may(principal: Principal, action: Action) -> Answer:
+    """Whether a principal may do what concerns the whole tenant."""
+    roles = _NEEDS[action]
+    if principal.role in roles:
+        return Allowed()
+    return Denied(f"to {action.value} takes the role {' or '.join(roles)}, {principal.id} is {principal.role}")
+
+
+def sight(principal: Principal) -> Sight:
+    """What a principal sees in lists and searches. Silos are seen by their own agent alone."""
+    match principal.role:
+        case Role.AGENT:
+            return Sight(users=principal.users, projects=principal.projects, silo=principal.agent_id)
+        case Role.MEMBER:
+            return Sight(users=frozenset({principal.id}), projects=principal.projects, silo=None)
+        case Role.MODERATOR | Role.ADMIN:
+            return Sight(users=principal.users, projects=principal.projects, silo=None)
+
+
+def may_read(principal: Principal, item: Item, grants: Iterable[Given], now: datetime) -> Answer:
+    """Whether a principal may read a memory. A person reads a silo only under a grant that is in force."""
+    seen = sight(principal)
+    match item.visibility:
+        case Visibility.SYSTEM:
+            return Allowed()
+        case Visibility.USER_PRIVATE:
+            if seen.users is None or item.user_id in seen.users:
+                return Allowed()
+            return Denied("it is another user's")
+        case Visibility.PROJECT_SHARED:
+            if seen.projects is None or item.project_id in seen.projects:
+                return Allowed()
+            return Denied("it belongs to another project")
+        case Visibility.AGENT_SILO:
+            if seen.silo == item.agent_id:
+                return Allowed()
+            if principal.role is not Role.AGENT:
+                for grant in grants:
+                    if grant.agent_id == item.agent_id and grant.asked_by == principal.id and now < grant.until:
+                        return Allowed(grant)
+            return Denied(f"it lies in the silo of {item.agent_id}")
+
+
+def may_write(principal: Principal, item: Item) -> Answer:
+    """Whether a principal may create or change a memory."""
+    seen = sight(principal)
+    match item.visibility:
+        case Visibility.SYSTEM:
+            if principal.role in (Role.MODERATOR, Role.ADMIN):
+                return Allowed()
+            return Denied("system memories are written by moderators and admins")
+        case Visibility.AGENT_SILO:
+            if seen.silo == item.agent_id:
+                return Allowed()
+            return Denied(f"the silo of {item.agent_id} is written by that agent alone")
+        case Visibility.USER_PRIVATE:
+            if seen.users is None or item.user_id in seen.users:
+                return _not_for_another_agent(principal, item)
+            return Denied("it is another user's")
+        case Visibility.PROJECT_SHARED:
+            if seen.projects is None or item.project_id in seen.projects:
+                return _not_for_another_agent(principal, item)
+            return Denied("it belongs to another project")
+
+
+def _not_for_another_agent(principal: Principal, item: Item) -> Answer:
+    if principal.role is Role.AGENT and item.agent_id not in (None, principal.agent_id):
+        return Denied(f"it is kept for the agent {item.agent_id}")
+    return Allowed()
+
+
+def may_erase(principal: Principal, item: Item) -> Answer:
+    """Whether a principal may erase a memory for good: an admin, or the person it is about. Never an agent."""
+    if principal.role is Role.ADMIN:
+        return Allowed()
+    if principal.role is not Role.AGENT and item.user_id == principal.id:
+        return Allowed()
+    return Denied("erasing is for admins and for the person concerned")
+
+
+def may_act_in(principal: Principal, scope: Scope) -> Answer:
+    """Whether the ids a request names are within reach of its credential. `agent` must be the credential's own."""
+    if scope.tenant != principal.tenant:
+        return Denied("the credential is for another tenant")
+    if principal.role is Role.AGENT and scope.agent_id not in (None, principal.agent_id):
+        return Denied(f"the credential is {principal.agent_id}'s, not {scope.agent_id}'s")
+    seen = sight(principal)
+    if scope.user_id is not None and seen.users is not None and scope.user_id not in seen.users:
+        return Denied(f"{principal.id} may not act for the user {scope.user_id}")
+    if scope.project_id is not None and seen.projects is not None and scope.project_id not in seen.projects:
+        return Denied(f"{principal.id} may not act in the project {scope.project_id}")
+    return Allowed()

@@ -1,0 +1,56 @@
+"""Whether a journal is whole: every header hashed, every body accounted for, every link in place."""
+
+from collections.abc import Iterable, Iterator
+
+from recollect.domain.change import Erase
+from recollect.domain.ids import Seq
+from recollect.domain.journal import Entry, Finding, Head, body_hash, genesis, header_hash
+
+BODILESS = frozenset({"checkpoint"})
+
+
+def findings(entries: Iterable[Entry], now: Head, exported: Head | None = None) -> Iterator[Finding]:
+    """Everything that is wrong, at the place where it is wrong. Nothing means the journal is whole.
+
+    `now` is the head that the store holds; `exported` one that was taken earlier and kept elsewhere: a journal that
+    was cut back to a shorter but consistent one no longer holds it.
+    """
+    last, hash = Seq(0), genesis(now.chain_id)
+    missing: set[Seq] = set()
+    erased: set[Seq] = set()
+    met = exported is None or exported.seq == 0
+    for entry in entries:
+        header = entry.header
+        wrong = list(_wrong(entry, last, hash))
+        yield from (Finding(header.seq, what) for what in wrong)
+        if entry.body is None and header.op not in BODILESS:
+            missing.add(header.seq)
+        if header.op == "erase" and not wrong and isinstance(change := entry.change, Erase):
+            erased |= set(change.bodies)
+        if exported and header.seq == exported.seq:
+            met = True
+            if entry.hash != exported.hash:
+                yield Finding(header.seq, "it is not the entry that the exported head names: the journal was rewritten")
+        last, hash = header.seq, entry.hash
+    for seq in sorted(missing - erased):
+        yield Finding(seq, "the body is missing and no erasure accounts for it")
+    if (now.seq, now.hash) != (last, hash):
+        yield Finding(last, f"the journal ends at entry {last}, the store's head names entry {now.seq}")
+    if exported and exported.chain_id != now.chain_id:
+        yield Finding(Seq(0), "the exported head belongs to another journal")
+    elif exported and not met:
+        yield Finding(
+            last, f"the journal ends at entry {last}, an exported head names entry {exported.seq}: it was cut"
+        )
+
+
+def _wrong(entry: Entry, last: Seq, hash: str) -> Iterator[str]:
+    header = entry.header
+    if header.seq != last + 1:
+        yield f"entry {last + 1} is missing" if header.seq > last + 1 else "the entry is out of order"
+    elif header.prev_hash != hash:
+        yield "it does not follow from the entry before it"
+    if header_hash(header) != entry.hash:
+        yield "the header was changed"
+    if entry.body is not None and body_hash(entry.body) != header.body_hash:
+        yield "the body was changed"

@@ -1,0 +1,89 @@
+"""What is kept beside a store, in files of its own: the list of erasures and the key that signs heads."""
+
+import json
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recollect.domain.codec import canonical, when
+from recollect.errors import StoreDamaged
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+
+class FileErasures:
+    """One line per erasure: which journal, which things, when. It holds ids and nothing else."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, chain_id: str, refs: Sequence[str], at: datetime) -> None:
+        line = canonical({"chain": chain_id, "refs": list(refs), "at": when(at)}) + "\n"
+        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(file, line.encode())
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def of(self, chain_id: str) -> frozenset[str]:
+        if not self._path.exists():
+            return frozenset()
+        found: set[str] = set()
+        for number, line in enumerate(self._path.read_text("utf-8").splitlines(), 1):
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                raise StoreDamaged(
+                    f"line {number} of the list of erasures {self._path} cannot be read",
+                    "Repair or remove that line; without the list an old backup could bring back what was erased.",
+                ) from None
+            if entry["chain"] == chain_id:
+                found |= set(entry["refs"])
+        return frozenset(found)
+
+
+class FileSeal:
+    """An Ed25519 key in a file that only its owner can read, made when it is first needed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def sign(self, message: bytes) -> bytes:
+        return self._key().sign(message)
+
+    def public_key(self) -> bytes:
+        return self._key().public_key().public_bytes_raw()
+
+    def valid(self, message: bytes, signature: bytes, public_key: bytes) -> bool:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        try:
+            Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
+        except (InvalidSignature, ValueError):
+            return False
+        return True
+
+    def _key(self) -> "Ed25519PrivateKey":
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        if not self._path.exists():
+            made = Ed25519PrivateKey.generate().private_bytes_raw()
+            part = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+            file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                os.write(file, made.hex().encode())
+                os.fsync(file)
+            finally:
+                os.close(file)
+            try:
+                os.link(part, self._path)  # the first one to get here wins
+            except FileExistsError:
+                pass
+            finally:
+                part.unlink()
+        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self._path.read_text("utf-8")))

@@ -1,0 +1,228 @@
+"""Evidence comes in: words into the thread they belong to, and a memory that cites them when one is stated."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import TypeVar
+
+from recollect.clock import Clock
+from recollect.domain import codec
+from recollect.domain.change import Append, Change, Create, Derive
+from recollect.domain.event import Event, Trust
+from recollect.domain.ids import EventId, ItemId, Rev, VersionId
+from recollect.domain.item import Body, Episode, Fact, Item, Visibility
+from recollect.domain.level import Level
+from recollect.domain.scope import Principal, Scope, actor
+from recollect.domain.version import Version
+from recollect.domain.witness import Bullet, EventWitness
+from recollect.errors import Forbidden, KeyReused, Repeated, Stale
+from recollect.policy.access import Denied, may_write
+from recollect.ports import Receipt, Store
+
+T = TypeVar("T")
+_TRIES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn, document or tool output, word for word."""
+
+    text: str
+    author: str
+    role: str | None = None
+    ts: datetime | None = None
+    trust: Trust = Trust.TRUSTED
+    meta: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """Something to remember as it is said."""
+
+    text: str
+    author: str
+    body: Body | None = None
+    category: str = "knowledge"
+    importance: int = 3
+    tags: tuple[str, ...] = ()
+    trust: Trust = Trust.TRUSTED
+    ts: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The memory, the event that bears witness to it, and the revision of the write."""
+
+    item_id: ItemId
+    event_id: EventId
+    rev: Rev
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The thread's episode, the events in their order, and the revision of the write."""
+
+    episode_id: ItemId
+    event_ids: tuple[EventId, ...]
+    rev: Rev
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """The way in for one principal, in one scope, at one moment."""
+
+    store: Store
+    clock: Clock
+    principal: Principal
+    scope: Scope
+    visibility: Visibility
+
+    def remember(self, statement: Statement, key: str | None) -> Remembered:
+        """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
+        digest = _digest("remember", self.scope, self.visibility, statement)
+
+        def attempt() -> Remembered:
+            now = self.clock.now()
+            episode, changes = self._thread(now)
+            event = self._event(episode, Message(**_shared(statement)), now)
+            item = self._item(statement, now)
+            version = Version(
+                id=VersionId(self.clock.mint()),
+                item_id=item.id,
+                level=Level.R3,
+                content=statement.text,
+                bullets=(Bullet(statement.text, (EventWitness(event.id, "said so"),)),),
+                created_at=now,
+            )
+            changes += [Append(event), Create(item), Derive(version)]
+            rev = self._apply(changes, now, key, digest, {"item_id": item.id, "event_id": event.id})
+            return Remembered(item.id, event.id, rev)
+
+        def repeat(receipt: Receipt) -> Remembered:
+            answer = json.loads(receipt.answer)
+            return Remembered(answer["item_id"], answer["event_id"], receipt.rev)
+
+        return self._once(key, digest, attempt, repeat)
+
+    def append(self, messages: Sequence[Message], key: str | None) -> Appended:
+        """Evidence alone: messages into the thread, in one write."""
+        digest = _digest("append", self.scope, self.visibility, *messages)
+
+        def attempt() -> Appended:
+            now = self.clock.now()
+            episode, changes = self._thread(now)
+            events = [self._event(episode, message, now) for message in messages]
+            ids = tuple(event.id for event in events)
+            answer: dict[str, object] = {"episode_id": episode.id, "event_ids": list(ids)}
+            rev = self._apply([*changes, *(Append(event) for event in events)], now, key, digest, answer)
+            return Appended(episode.id, ids, rev)
+
+        def repeat(receipt: Receipt) -> Appended:
+            answer = json.loads(receipt.answer)
+            return Appended(answer["episode_id"], tuple(answer["event_ids"]), receipt.rev)
+
+        return self._once(key, digest, attempt, repeat)
+
+    # -- parts ----------------------------------------------------------------------------------------------
+
+    def _thread(self, now: datetime) -> tuple[Item, list[Change]]:
+        """The episode that owns the scope's thread, and its creation where it is new."""
+        held = self.store.thread(self.scope)
+        if held:
+            self._may(held.item)
+            return held.item, []
+        episode = self._blank(Episode(), now, category="episode")
+        self._may(episode)
+        return episode, [Create(episode)]
+
+    def _item(self, statement: Statement, now: datetime) -> Item:
+        item = self._blank(
+            statement.body or Fact(value=statement.text),
+            now,
+            category=statement.category,
+            importance=statement.importance,
+            tags=statement.tags,
+            trust=statement.trust,
+        )
+        self._may(item)
+        return item
+
+    def _blank(
+        self,
+        body: Body,
+        now: datetime,
+        *,
+        category: str,
+        importance: int = 3,
+        tags: tuple[str, ...] = (),
+        trust: Trust = Trust.TRUSTED,
+    ) -> Item:
+        return Item(
+            id=ItemId(self.clock.mint()),
+            body=body,
+            category=category,
+            visibility=self.visibility,
+            user_id=self.scope.user_id,
+            agent_id=self.scope.agent_id,
+            project_id=self.scope.project_id,
+            thread_id=self.scope.thread_id,
+            run_id=self.scope.run_id,
+            actor_id=self.principal.id,
+            importance=importance,
+            tags=tags,
+            trust=trust,
+            origin_at=now,
+            created_at=now,
+            updated_at=now,
+        )
+
+    def _event(self, episode: Item, message: Message, now: datetime) -> Event:
+        return Event(
+            id=EventId(self.clock.mint()),
+            item_id=episode.id,
+            ts=message.ts or now,
+            author=message.author,
+            role=message.role,
+            text=message.text,
+            trust=message.trust,
+            meta=message.meta,
+        )
+
+    def _may(self, item: Item) -> None:
+        answer = may_write(self.principal, item)
+        if isinstance(answer, Denied):
+            raise Forbidden(f"{self.principal.id} may not write this memory: {answer.why}")
+
+    def _apply(
+        self, changes: Sequence[Change], now: datetime, key: str | None, digest: str, answer: Mapping[str, object]
+    ) -> Rev:
+        receipt = Receipt(key, digest, codec.canonical(answer)) if key else None
+        return self.store.apply(self.scope, changes, actor=actor(self.principal), at=now, receipt=receipt)
+
+    def _once(self, key: str | None, digest: str, attempt: Callable[[], T], repeat: Callable[[Receipt], T]) -> T:
+        """The attempt, again when others were in the way; the first answer where the key was used before."""
+        for _ in range(_TRIES):
+            known = self.store.receipt(self.scope.tenant, self.principal.id, key) if key else None
+            if known:
+                if known.digest not in (digest, ""):  # blank: what it was for has been erased since
+                    raise KeyReused(
+                        f"the idempotency key {key!r} was used for another request", "Use a new key for each request."
+                    )
+                return repeat(known)
+            try:
+                return attempt()
+            except (Repeated, Stale):
+                continue
+        raise Stale("others kept writing to the same thread", [])
+
+
+def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | Message) -> str:
+    """What a request asked for, so that a key is not used for two different ones."""
+    asked = [use, codec.encode(scope), visibility.value, *(codec.encode(part) for part in parts)]
+    return sha256(codec.canonical(asked).encode()).hexdigest()
+
+
+def _shared(statement: Statement) -> dict[str, object]:
+    return {"text": statement.text, "author": statement.author, "trust": statement.trust, "ts": statement.ts}
