@@ -18,7 +18,7 @@ from recollect.domain.item import Active, Archived, Body, Item, SoftDeleted, Sta
 from recollect.domain.job import JobStatus
 from recollect.domain.journal import Entry, Head
 from recollect.domain.query import Filters, Page
-from recollect.domain.record import Given, Rules
+from recollect.domain.record import RULES, Given, Rules
 from recollect.domain.refs import item_of
 from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.domain.version import Version
@@ -31,7 +31,6 @@ from recollect.write.ingest import Appended, Ingest, Message, Remembered, Statem
 
 PURGE_AFTER = timedelta(days=30)
 DEFAULT_THREAD = "notes"
-RULES = RecordId("rules")
 _EVERYTHING = Page()
 _ACTIVE = Filters()
 

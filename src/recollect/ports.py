@@ -20,6 +20,8 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Scope, Sight
 from recollect.domain.version import Version
 
+UNWRITTEN = Rev(0)
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -76,7 +78,7 @@ class Receipt:
     key: str
     digest: str
     answer: str
-    rev: Rev = Rev(0)
+    rev: Rev = UNWRITTEN
     """The revision of the write; the store fills it in."""
 
 

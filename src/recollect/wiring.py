@@ -13,6 +13,7 @@ from recollect.settings import Settings
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.tx import Engine
 
 
 def open_memory(
@@ -80,7 +81,7 @@ def open_store(settings: Settings, *, create: bool = False) -> Store:
     return SqlStore(SqliteEngine(path, create=create, patience=settings.patience))
 
 
-def _postgres(settings: Settings, create: bool):  # type: ignore[no-untyped-def]
+def _postgres(settings: Settings, create: bool) -> Engine:
     try:
         from recollect.store.postgres.engine import PostgresEngine
     except ImportError as error:

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from recollect.domain.change import Erase
 from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
-from recollect.domain.scope import Actor, Scope
 from recollect.domain.job import Job, Step
+from recollect.domain.scope import Actor, Scope
 from recollect.errors import Stale, StoreBusy
 from recollect.ports import Erasures, Store
 

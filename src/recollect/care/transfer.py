@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import cast
 
 from recollect.care.erase import erase
 from recollect.domain import codec
@@ -34,16 +35,11 @@ def export_user(store: Store, tenant: TenantId, user_id: str) -> Iterator[str]:
     """What is kept of one user: what memory holds, and every journal entry about it."""
     own: set[object] = set()
     for row in store.state(tenant):
-        (kind, value), *_ = row.items()
-        assert isinstance(value, Mapping)
+        kind, value = next(iter(cast(Mapping[str, Mapping[str, object]], row).items()))
         if kind == "item" and value.get("user_id") == user_id:
             own.add(value["id"])
             yield codec.canonical(row)
-        elif kind in ("version", "event") and value.get("item_id") in own:
-            yield codec.canonical(row)
-        elif kind == "relation" and {value.get("from_id"), value.get("to_id")} & own:
-            yield codec.canonical(row)
-        elif kind == "contradiction" and {value.get("memory_a"), value.get("memory_b")} & own:
+        elif own & {value.get(name) for name in ("item_id", "from_id", "to_id", "memory_a", "memory_b")}:
             yield codec.canonical(row)
     for entry in store.entries(tenant, scope=Scope(tenant=tenant, user_id=user_id)):
         body = json.loads(entry.body.text) if entry.body else None

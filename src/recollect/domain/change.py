@@ -162,11 +162,14 @@ class Note:
     def __post_init__(self) -> None:
         if self.before is None and self.after is None:
             raise ValueError("a note about nothing")
-        if self.before and self.after:
-            if self.before.id != self.after.id or family(self.before) != family(self.after):
-                raise ValueError("a record keeps its id and its family")
+        if self.before and self.after and _named(self.before) != _named(self.after):
+            raise ValueError("a record keeps its id and its family")
         if isinstance(self.after, Decided | Given):
             raise ValueError("what a person decides is recorded with Consent")
+
+
+def _named(record: Record) -> tuple[str, RecordId]:
+    return family(record), record.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +189,7 @@ class Consent:
     after: Decided | Given | Ended
 
     def __post_init__(self) -> None:
-        if self.before.id != self.after.id or family(self.before) != family(self.after):
+        if _named(self.before) != _named(self.after):
             raise ValueError("consent is given to the very thing that was asked")
 
 

@@ -40,12 +40,7 @@ def decode(kind: type[T], data: object) -> T:
 
 def when(at: datetime) -> str:
     """A moment as text."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if at.year >= 1000 else _early(at)
-
-
-def _early(at: datetime) -> str:
-    # strftime does not pad years below 1000
-    return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def moment(text: str) -> datetime:
@@ -84,7 +79,7 @@ def _codec(kind: Any) -> tuple[Encode, Decode]:
     if origin in (Mapping, dict):
         return dict, _same
     if origin in (Union, types.UnionType):
-        return _union(tuple(get_args(kind)))
+        return _union(cast(tuple[Any, ...], get_args(kind)))
     if isinstance(kind, type) and issubclass(kind, Enum):
         return (lambda v: v.value), kind
     if is_dataclass(kind):
@@ -95,24 +90,26 @@ def _codec(kind: Any) -> tuple[Encode, Decode]:
 def _union(members: tuple[Any, ...]) -> tuple[Encode, Decode]:
     optional = type(None) in members
     members = tuple(member for member in members if member is not type(None))
-    if len(members) == 1:
-        inner_encode, inner_decode = _codec(members[0])
-    else:
-        by_class: dict[type, Encode] = {member: _codec(member)[0] for member in members}
-        by_name: dict[str, Decode] = {member.__name__: _codec(member)[1] for member in members}
-
-        def inner_encode(value: Any) -> Any:
-            return {"is": type(value).__name__, **by_class[type(value)](value)}
-
-        def inner_decode(data: Any) -> Any:
-            return by_name[data["is"]](data)
-
+    inner_encode, inner_decode = _codec(members[0]) if len(members) == 1 else _tagged(members)
     if not optional:
         return inner_encode, inner_decode
     return (
         lambda v: None if v is None else inner_encode(v),
         lambda v: None if v is None else inner_decode(v),
     )
+
+
+def _tagged(members: tuple[Any, ...]) -> tuple[Encode, Decode]:
+    by_class: dict[type, Encode] = {member: _codec(member)[0] for member in members}
+    by_name: dict[str, Decode] = {member.__name__: _codec(member)[1] for member in members}
+
+    def encode_member(value: Any) -> Any:
+        return {"is": type(value).__name__, **by_class[type(value)](value)}
+
+    def decode_member(data: Any) -> Any:
+        return by_name[data["is"]](data)
+
+    return encode_member, decode_member
 
 
 def _dataclass(kind: type) -> tuple[Encode, Decode]:

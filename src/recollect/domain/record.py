@@ -194,11 +194,14 @@ class Retention(StrEnum):
     PURGE = "purge"
 
 
+RULES = RecordId("rules")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """A tenant's own choices. There is one such record per tenant, and its id is the word `rules`."""
+    """A tenant's own choices. There is one such record per tenant."""
 
-    id: RecordId = RecordId("rules")
+    id: RecordId = RULES
     retention: Retention = Retention.KEEP
 
 

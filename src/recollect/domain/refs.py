@@ -43,6 +43,11 @@ class Refs:
         """The whole things whose content the change carries."""
         return self.makes | {field.partition("/")[0] for field in self.sets}
 
+    @property
+    def all(self) -> frozenset[str]:
+        """Every whole thing that is named."""
+        return self.own | self.needs
+
 
 def item_of(change: Change) -> ItemId | None:
     """The one memory an entry is about, where there is one."""

@@ -1,6 +1,6 @@
 """Whose memory, and who is asking."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 
 from recollect.domain.ids import TenantId
@@ -19,8 +19,8 @@ class Scope:
     run_id: str | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            name(getattr(self, field.name), field.name)
+        for field in ("user_id", "agent_id", "project_id", "thread_id", "run_id"):
+            name(getattr(self, field), field)
 
 
 class Role(StrEnum):

@@ -46,7 +46,7 @@ from recollect.ports import Receipt, Vector
 from recollect.store import rows
 from recollect.store.erasing import erase
 from recollect.store.fingerprint import fingerprint
-from recollect.store.journal import Pen
+from recollect.store.journal import Owner, Pen
 from recollect.store.outbox import advance, enqueue
 from recollect.store.records import put_record, read_record
 from recollect.store.tx import Tx
@@ -312,8 +312,8 @@ class Door:
                     chunks[event_id] = max(number, chunks.get(event_id, 1))
                 case RangeWitness(episode_id, first, last):
                     found = self.tx.all(
-                        "select id from events where tenant = :tenant and item_id = :id and seq between :first and :last "
-                        "and not withdrawn order by seq",
+                        "select id from events where tenant = :tenant and item_id = :id and not withdrawn "
+                        "and seq between :first and :last order by seq",
                         id=episode_id,
                         first=first,
                         last=last,
@@ -419,21 +419,20 @@ def apply(
     enqueue(tx, then)
     if step:
         advance(tx, step, at)
-    pen = Pen(tx)  # locks the tenant's row: from here on this write is alone
+    pen = Pen(tx, actor=actor, at=at, cause=cause)  # locks the tenant's row: from here on this write is alone
     if not changes and not vectors:
         return pen.rev
-    rev = pen.next_rev()
     if receipt:
         tx.run(
             "update receipts set rev = :rev where tenant = :tenant and actor = :actor and key = :key",
-            rev=rev,
+            rev=pen.next_rev,
             actor=actor.id,
             key=receipt.key,
         )
-    _stamp(tx, door, rev)
-    _embed(tx, vectors, rev)
-    pen.write(written, [_owner(door, change) for change in written], rev=rev, actor=actor, at=at, cause=cause)
-    return rev
+    _stamp(tx, door, pen.next_rev)
+    _embed(tx, vectors, pen.next_rev)
+    pen.write(written, [_owner(door, change) for change in written])
+    return pen.next_rev
 
 
 def _still_timely(edits: tuple[Edit, ...], item: Item) -> tuple[Edit, ...]:
@@ -449,18 +448,9 @@ def _stood_on(changes: Sequence[Change]) -> set[ItemId]:
     return found
 
 
-def _owner(door: Door, change: Change) -> Scope:
+def _owner(door: Door, change: Change) -> Owner:
     """Whose an entry is: the ids of the memory it is about, else those of the write."""
-    handle = door.handles.get(item_of(change) or ItemId(""))
-    if handle is None:
-        return door.scope
-    return Scope(
-        tenant=door.scope.tenant,
-        user_id=handle.user_id,
-        project_id=handle.project_id,
-        agent_id=handle.agent_id,
-        thread_id=handle.thread_id or door.scope.thread_id,
-    )
+    return door.handles.get(item_of(change) or ItemId("")) or door.scope
 
 
 def _stamp(tx: Tx, door: Door, rev: Rev) -> None:

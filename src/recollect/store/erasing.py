@@ -8,6 +8,7 @@ from recollect.domain.change import Erase
 from recollect.domain.ids import Seq
 from recollect.domain.level import Level
 from recollect.errors import Stale
+from recollect.store.journal import name_of
 from recollect.store.tx import Tx
 
 
@@ -110,7 +111,7 @@ def _bodies(tx: Tx, gone: Sequence[str]) -> list[Seq]:
         "select distinct b.seq from journal_bodies b join journal_refs r on r.tenant = b.tenant and r.seq = b.seq "
         "join journal h on h.tenant = b.tenant and h.seq = b.seq "
         "where b.tenant = :tenant and r.ref in :refs[] and r.own and h.op <> 'erase' order by b.seq",
-        refs=list(gone),
+        refs=[name_of(ref) for ref in gone],
     )
     seqs = [Seq(row[0]) for row in found]
     if seqs:

@@ -1,11 +1,12 @@
 """Writing and reading the journal: chained headers, bodies beside them, and an index over what they name."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Protocol
 
 from recollect.domain.change import Change, Undo, operation
-from recollect.domain.ids import CauseId, Rev, Seq
+from recollect.domain.ids import CauseId, ItemId, Rev, Seq
 from recollect.domain.journal import Body, Entry, Header, body_hash, body_text, header_hash
 from recollect.domain.refs import item_of, refs
 from recollect.domain.scope import Actor, Scope
@@ -14,106 +15,84 @@ from recollect.store import rows
 from recollect.store.tx import Tx
 
 
+class Owner(Protocol):
+    """Whose an entry is."""
+
+    @property
+    def user_id(self) -> str | None: ...
+    @property
+    def project_id(self) -> str | None: ...
+    @property
+    def agent_id(self) -> str | None: ...
+    @property
+    def thread_id(self) -> str | None: ...
+
+
 class Pen:
     """Holds the tenant's row: the one writer that may extend the chain."""
 
-    def __init__(self, tx: Tx) -> None:
+    def __init__(self, tx: Tx, *, actor: Actor, at: datetime, cause: CauseId | None = None) -> None:
         row = tx.one(f"select rev, seq, head from tenants where tenant = :tenant {tx.for_update}")
         if row is None:
             raise no_tenant(tx)
-        self._tx = tx
-        self.rev, self._seq, self._head = Rev(row[0]), Seq(row[1]), str(row[2])
+        self._tx, self._actor, self._at, self._cause = tx, actor, at, cause
+        self._seq, self._head = Seq(row[1]), str(row[2])
+        self.rev = Rev(row[0])
+        self.next_rev = Rev(row[0] + 1)
 
-    def next_rev(self) -> Rev:
-        self.rev = Rev(self.rev + 1)
-        self._tx.run("update tenants set rev = :rev where tenant = :tenant", rev=self.rev)
-        return self.rev
-
-    def write(
-        self,
-        changes: Sequence[Change],
-        owners: Sequence[Scope],
-        *,
-        rev: Rev,
-        actor: Actor,
-        at: datetime,
-        cause: CauseId | None,
-    ) -> None:
-        """One entry per change: header, body, and the things it names."""
-        threads = {thread: self._thread_rev(thread) for thread in sorted({o.thread_id for o in owners if o.thread_id})}
+    def write(self, changes: Sequence[Change], owners: Sequence[Owner]) -> None:
+        """One entry per change: header, body, and the things it names. Without changes only the revision moves."""
+        threads = self._thread_revs(owners)
         headers: list[dict[str, object]] = []
         bodies: list[dict[str, object]] = []
         named: list[dict[str, object]] = []
         for change, owner in zip(changes, owners, strict=True):
             body = Body(os.urandom(16), body_text(change))
-            header = self._header(change, owner, rev, actor, at, cause, body_hash(body), threads)
-            headers.append(self._close(header))
-            bodies.append({"seq": header.seq, "nonce": body.nonce, "body": body.text})
+            undoes = change.entry if isinstance(change, Undo) else None
+            headers.append(self._header(operation(change), item_of(change), owner, undoes, body_hash(body), threads))
+            bodies.append({"seq": self._seq, "nonce": body.nonce, "body": body.text})
             touched = refs(change)
-            named += [{"ref": ref, "seq": header.seq, "own": True} for ref in touched.own]
-            named += [{"ref": ref, "seq": header.seq, "own": False} for ref in touched.needs - touched.own]
+            named += [{"ref": name_of(ref), "seq": self._seq, "own": ref in touched.own} for ref in touched.all]
         self._insert(headers)
         self._tx.many(
             "insert into journal_bodies (tenant, seq, nonce, body) values (:tenant, :seq, :nonce, :body)", bodies
         )
         self._tx.many("insert into journal_refs (tenant, ref, seq, own) values (:tenant, :ref, :seq, :own)", named)
 
-    def write_digest(self, op: str, digest: str, owner: Scope, *, rev: Rev, actor: Actor, at: datetime) -> None:
+    def write_digest(self, op: str, digest: str, owner: Owner) -> None:
         """A header alone, for what is kept beside the journal (checkpoints)."""
-        thread = owner.thread_id
-        threads = {thread: self._thread_rev(thread)} if thread else {}
-        header = self._make(op, None, owner, rev, actor, at, None, None, digest, threads)
-        self._insert([self._close(header)])
+        self._insert([self._header(op, None, owner, None, digest, self._thread_revs([owner]))])
 
     def _header(
         self,
-        change: Change,
-        owner: Scope,
-        rev: Rev,
-        actor: Actor,
-        at: datetime,
-        cause: CauseId | None,
-        digest: str,
-        threads: dict[str, int],
-    ) -> Header:
-        undoes = change.entry if isinstance(change, Undo) else None
-        return self._make(operation(change), item_of(change), owner, rev, actor, at, cause, undoes, digest, threads)
-
-    def _make(
-        self,
         op: str,
-        item_id: object,
-        owner: Scope,
-        rev: Rev,
-        actor: Actor,
-        at: datetime,
-        cause: CauseId | None,
+        item_id: ItemId | None,
+        owner: Owner,
         undoes: Seq | None,
         digest: str,
-        threads: dict[str, int],
-    ) -> Header:
+        threads: Mapping[str | None, int],
+    ) -> dict[str, object]:
+        """The next link of the chain, as a row."""
         self._seq = Seq(self._seq + 1)
-        return Header(
+        header = Header(
             seq=self._seq,
-            rev=rev,
-            at=at,
+            rev=self.next_rev,
+            at=self._at,
             op=op,
-            item_id=item_id,  # type: ignore[arg-type]
+            item_id=item_id,
             user_id=owner.user_id,
             project_id=owner.project_id,
             agent_id=owner.agent_id,
             thread_id=owner.thread_id,
-            thread_rev=threads.get(owner.thread_id) if owner.thread_id else None,
-            actor=actor.id,
-            actor_role=actor.role,
-            actor_agent=actor.agent_id,
-            cause=cause,
+            thread_rev=threads.get(owner.thread_id),
+            actor=self._actor.id,
+            actor_role=self._actor.role,
+            actor_agent=self._actor.agent_id,
+            cause=self._cause,
             undoes=undoes,
             body_hash=digest,
             prev_hash=self._head,
         )
-
-    def _close(self, header: Header) -> dict[str, object]:
         self._head = header_hash(header)
         return {**rows.header_columns(header), "hash": self._head}
 
@@ -122,8 +101,15 @@ class Pen:
             f"insert into journal (tenant, hash, {rows.HEADER}) values (:tenant, :hash, {rows.HEADER_VALUES})", headers
         )
         self._tx.run(
-            "update tenants set seq = :seq, head = :head where tenant = :tenant", seq=self._seq, head=self._head
+            "update tenants set rev = :rev, seq = :seq, head = :head where tenant = :tenant",
+            rev=self.next_rev,
+            seq=self._seq,
+            head=self._head,
         )
+
+    def _thread_revs(self, owners: Sequence[Owner]) -> dict[str | None, int]:
+        """The next revision of every thread that is written to."""
+        return {thread: self._thread_rev(thread) for thread in sorted({o.thread_id for o in owners if o.thread_id})}
 
     def _thread_rev(self, thread_id: str) -> int:
         row = self._tx.one(
@@ -133,6 +119,12 @@ class Pen:
         )
         assert row is not None
         return row[0]
+
+
+def name_of(ref: str) -> str:
+    """A thing as the index over the journal names it: by its id alone, so that what is written together lies
+    together."""
+    return ref.partition(":")[2]
 
 
 def no_tenant(tx: Tx) -> NotFound:
@@ -154,8 +146,7 @@ def read_entries(
     where = ["h.tenant = :tenant", "h.seq > :after"]
     values: dict[str, object] = {"after": after}
     if rev_after is not None:
-        where.append("h.rev > :rev_after")
-        values["rev_after"] = rev_after
+        values["after"] = max(after, _last_seq_of(tx, rev_after))
     if cause is not None:
         where.append("h.cause = :cause")
         values["cause"] = cause
@@ -164,7 +155,7 @@ def read_entries(
         values["seqs"] = list(seqs)
     if refs is not None:
         where.append("h.seq in (select r.seq from journal_refs r where r.tenant = :tenant and r.ref in :refs[])")
-        values["refs"] = list(refs)
+        values["refs"] = sorted({name_of(ref) for ref in refs})
     for name in ("user_id", "project_id", "agent_id", "thread_id"):
         if scope is not None and (value := getattr(scope, name)) is not None:
             where.append(f"h.{name} = :{name}")
@@ -181,6 +172,21 @@ def read_entries(
         **values,
     )
     return [read_entry(row) for row in found]
+
+
+def _last_seq_of(tx: Tx, rev: Rev) -> Seq:
+    """The last entry of a revision or of those before it. Revisions only grow along the journal, so halving finds it
+    without an index of its own."""
+    head = tx.one("select seq from tenants where tenant = :tenant")
+    low, high = 0, head[0] if head else 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        row = tx.one("select rev from journal where tenant = :tenant and seq = :seq", seq=middle)
+        if row is None or row[0] > rev:
+            high = middle - 1
+        else:
+            low = middle
+    return Seq(low)
 
 
 def read_entry(row: tuple[object, ...]) -> Entry:

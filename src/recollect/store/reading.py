@@ -138,7 +138,8 @@ def events(tx: Tx, item_id: ItemId, first: int, last: int | None, limit: int) ->
 
 def events_by_id(tx: Tx, ids: Sequence[EventId]) -> list[Event]:
     found = tx.all(
-        f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] and not withdrawn order by item_id, seq",
+        f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] and not withdrawn "
+        "order by item_id, seq",
         ids=list(ids),
     )
     return [rows.read_event(row) for row in found]

@@ -1,7 +1,7 @@
 """Rows and values: one pair of functions per table. A row is what either engine returns for the columns named here."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
@@ -62,34 +62,34 @@ ITEM, ITEM_VALUES = columns(
 )
 
 
-def item_columns(item: Item, names: frozenset[str] | None = None) -> dict[str, object]:
+def item_columns(item: Item, names: Iterable[str] = tuple(Item.__dataclass_fields__)) -> dict[str, object]:
     """The columns of an item, or only those of the fields named."""
     out: dict[str, object] = {}
-    for name in names if names is not None else _PLAIN | _SPREAD:
-        match name:
-            case "body":
-                out["kind"] = item.kind
-                out["body"] = codec.canonical(codec.encode(item.body))
-            case "state":
-                out |= _state_columns(item.state)
-            case "lock":
-                out["active_lock_until"] = item.lock.until if item.lock else None
-                out["active_lock_reason"] = item.lock.reason.value if item.lock else None
-            case "tags":
-                out["tags"] = codec.canonical(list(item.tags))
-            case "default_level":
-                out["default_level"] = int(item.default_level)
-            case "pinned_min_level":
-                out["pinned_min_level"] = None if item.pinned_min_level is None else int(item.pinned_min_level)
-            case "visibility" | "trust":
-                out[name] = getattr(item, name).value
-            case _:
-                out[name] = getattr(item, name)
+    for name in names:
+        spread = _COLUMNS.get(name)
+        if spread:
+            out |= spread(item)
+        else:
+            out[name] = getattr(item, name)
     return out
 
 
-_SPREAD = frozenset({"body", "state", "lock"})
-_PLAIN = frozenset(Item.__dataclass_fields__) - _SPREAD
+_COLUMNS: Mapping[str, Callable[[Item], dict[str, object]]] = {
+    "body": lambda item: {"kind": item.kind, "body": codec.canonical(codec.encode(item.body))},
+    "state": lambda item: _state_columns(item.state),
+    "lock": lambda item: {
+        "active_lock_until": item.lock.until if item.lock else None,
+        "active_lock_reason": item.lock.reason.value if item.lock else None,
+    },
+    "tags": lambda item: {"tags": codec.canonical(list(item.tags))},
+    "default_level": lambda item: {"default_level": int(item.default_level)},
+    "pinned_min_level": lambda item: {
+        "pinned_min_level": None if item.pinned_min_level is None else int(item.pinned_min_level)
+    },
+    "visibility": lambda item: {"visibility": item.visibility.value},
+    "trust": lambda item: {"trust": item.trust.value},
+}
+"""Fields that are not a column of the same name and type."""
 
 
 def _state_columns(state: State) -> dict[str, object]:

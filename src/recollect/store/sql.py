@@ -92,8 +92,9 @@ class SqlStore:
                 ],
             )
             tx.many(
-                "insert into operations (tenant, id, user_id, thread_id, node, op, status, memory_id, category, sim, ts) "
-                "values (:tenant, :id, :user_id, :thread_id, :node, :op, :status, :memory_id, :category, :sim, :ts)",
+                "insert into operations "
+                "(tenant, id, user_id, thread_id, node, op, status, memory_id, category, sim, ts) values "
+                "(:tenant, :id, :user_id, :thread_id, :node, :op, :status, :memory_id, :category, :sim, :ts)",
                 [{name: getattr(o, name) for name in Operation.__dataclass_fields__} for o in happened],
             )
 
@@ -116,9 +117,8 @@ class SqlStore:
                 created_at=checkpoint.created_at,
                 updated_at=checkpoint.updated_at,
             )
-            pen = Pen(tx)
             digest = hashlib.sha256(nonce + data.encode()).hexdigest()
-            pen.write_digest("checkpoint", digest, owner, rev=pen.next_rev(), actor=actor, at=checkpoint.updated_at)
+            Pen(tx, actor=actor, at=checkpoint.updated_at).write_digest("checkpoint", digest, owner)
 
     def checkpoint(self, tenant: TenantId, user_id: str, thread_id: str) -> Checkpoint | None:
         with self._engine.read(tenant) as tx:
@@ -271,7 +271,8 @@ class SqlStore:
     def receipt(self, tenant: TenantId, actor: str, key: str) -> Receipt | None:
         with self._engine.read(tenant) as tx:
             row = tx.one(
-                "select key, digest, answer, rev from receipts where tenant = :tenant and actor = :actor and key = :key",
+                "select key, digest, answer, rev from receipts "
+                "where tenant = :tenant and actor = :actor and key = :key",
                 actor=actor,
                 key=key,
             )

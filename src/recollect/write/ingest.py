@@ -81,12 +81,12 @@ class Ingest:
 
     def remember(self, statement: Statement, key: str | None) -> Remembered:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
-        digest = _digest("remember", self.scope, self.visibility, statement)
+        digest = _digest("remember", self.scope, self.visibility, statement) if key else ""
 
         def attempt() -> Remembered:
             now = self.clock.now()
             episode, changes = self._thread(now)
-            event = self._event(episode, Message(**_shared(statement)), now)
+            event = self._event(episode, _message(statement), now)
             item = self._item(statement, now)
             version = Version(
                 id=VersionId(self.clock.mint()),
@@ -108,7 +108,7 @@ class Ingest:
 
     def append(self, messages: Sequence[Message], key: str | None) -> Appended:
         """Evidence alone: messages into the thread, in one write."""
-        digest = _digest("append", self.scope, self.visibility, *messages)
+        digest = _digest("append", self.scope, self.visibility, *messages) if key else ""
 
         def attempt() -> Appended:
             now = self.clock.now()
@@ -224,5 +224,5 @@ def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | 
     return sha256(codec.canonical(asked).encode()).hexdigest()
 
 
-def _shared(statement: Statement) -> dict[str, object]:
-    return {"text": statement.text, "author": statement.author, "trust": statement.trust, "ts": statement.ts}
+def _message(statement: Statement) -> Message:
+    return Message(text=statement.text, author=statement.author, trust=statement.trust, ts=statement.ts)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 import apsw
 
@@ -32,24 +32,75 @@ from recollect.store.tx import Row, Tx, bound
 
 APPLICATION_ID = 0x5EC0_11EC
 _LIST = re.compile(r":(\w+)\[\]")
+_SHORT = 4
 
 
-@lru_cache(maxsize=2048)
-def translate(sql: str) -> str:
-    """The statement as SQLite reads it; a list is bound as JSON."""
-    return _LIST.sub(r"(select value from json_each(:\1))", sql)
+@lru_cache(maxsize=4096)
+def translate(sql: str, sizes: tuple[int, ...] = ()) -> str:
+    """The statement as SQLite reads it. A short list becomes one parameter per value, a long one is bound as JSON."""
+    lengths = iter(sizes)
+
+    def spell(found: re.Match[str]) -> str:
+        name, size = found[1], next(lengths, -1)
+        if 0 <= size <= _SHORT:
+            return "(" + ", ".join(f":{name}_{n}" for n in range(size)) + ")"
+        return f"(select value from json_each(:{name}))"
+
+    return _LIST.sub(spell, sql)
 
 
-def _bind(values: Mapping[str, object]) -> dict[str, Any]:
-    bound_values: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, datetime):
-            bound_values[name] = micros(value)
-        elif isinstance(value, list):
-            bound_values[name] = canonical(value)
+def _bind(values: dict[str, Any]) -> dict[str, Any]:
+    """Values as SQLite takes them: moments as microseconds."""
+    return {name: micros(value) if type(value) is datetime else value for name, value in values.items()}
+
+
+def _prepare(sql: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A statement and its values, lists included."""
+    names: list[str] = _LIST.findall(sql) if "[]" in sql else []
+    if not names:
+        return sql, _bind(values)
+    sizes = tuple(len(values[name]) for name in names)
+    for name in set(names):
+        listed = values[name]
+        if len(listed) <= _SHORT:
+            del values[name]
+            values |= {f"{name}_{n}": value for n, value in enumerate(listed)}
         else:
-            bound_values[name] = value
-    return bound_values
+            values[name] = canonical(listed)
+    return translate(sql, sizes), _bind(values)
+
+
+class Cursor(Protocol):
+    """The part of apsw's cursor that is used here, with its types spelt out."""
+
+    def fetchall(self) -> list[Row]: ...
+
+    def fetchone(self) -> Row | None: ...
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+
+class Connection(Protocol):
+    """The part of apsw's connection that is used here, with its types spelt out."""
+
+    in_transaction: bool
+
+    def execute(self, statements: str, bindings: object = None) -> Cursor: ...
+
+    def executemany(self, statements: str, sequenceofbindings: object) -> Cursor: ...
+
+    def changes(self) -> int: ...
+
+    def set_busy_timeout(self, milliseconds: int) -> None: ...
+
+    def backup(self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str) -> apsw.Backup: ...
+
+    def close(self) -> None: ...
+
+
+def _open(path: Path, *, create: bool = True) -> Connection:
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    return cast(Connection, apsw.Connection(str(path), flags, statementcachesize=400))
 
 
 class SqliteTx:
@@ -57,12 +108,13 @@ class SqliteTx:
 
     for_update = ""
 
-    def __init__(self, connection: apsw.Connection, tenant: TenantId) -> None:
+    def __init__(self, connection: Connection, tenant: TenantId) -> None:
         self._connection = connection
         self.tenant = tenant
 
-    def _execute(self, sql: str, values: Mapping[str, object]) -> apsw.Cursor:
-        return self._connection.execute(translate(bound(sql)), {**_bind(values), "tenant": self.tenant})
+    def _execute(self, sql: str, values: dict[str, object]) -> Cursor:
+        values["tenant"] = self.tenant
+        return self._connection.execute(*_prepare(bound(sql), values))
 
     def all(self, sql: str, **values: object) -> list[Row]:
         return self._execute(sql, values).fetchall()
@@ -84,7 +136,7 @@ class SqliteTx:
     def add_text(self, ref: str, item_id: str, text: str) -> None:
         row = self.one(
             "insert into docs (tenant, ref, item_id) values (:tenant, :ref, :item_id) returning rid",
-            ref=ref,
+            ref=_flip(ref),
             item_id=item_id,
         )
         assert row is not None
@@ -93,7 +145,7 @@ class SqliteTx:
         )
 
     def drop_text(self, ref: str, text: str) -> None:
-        row = self.one("delete from docs where tenant = :tenant and ref = :ref returning rid", ref=ref)
+        row = self.one("delete from docs where tenant = :tenant and ref = :ref returning rid", ref=_flip(ref))
         if row:
             self._connection.execute(
                 "insert into docs_text (docs_text, rowid, tenant, text) values ('delete', ?, ?, ?)",
@@ -118,12 +170,23 @@ def token(tenant: TenantId) -> str:
     return "t" + tenant.encode().hex()
 
 
+def _flip(ref: str) -> str:
+    """`e:<id>` as `<id>:e`: what is written together has ids close to each other, and so lies on one page."""
+    kind, _, id = ref.partition(":")
+    return f"{id}:{kind}"
+
+
+def _unflip(flipped: str) -> str:
+    id, _, kind = flipped.rpartition(":")
+    return f"{kind}:{id}"
+
+
 class SqliteOutbox:
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def all(self, sql: str, **values: object) -> list[Row]:
-        return self._connection.execute(translate(sql), _bind(values)).fetchall()
+        return self._connection.execute(*_prepare(sql, values)).fetchall()
 
 
 class SqliteEngine:
@@ -133,7 +196,7 @@ class SqliteEngine:
         self.path = path
         self._patience = patience
         self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
+        self._connections: list[Connection] = []
         self._guard = threading.Lock()
         self._queue = Queue()
         with _typed(path):
@@ -142,8 +205,8 @@ class SqliteEngine:
             self._writer = self._connect()
             self._migrate(migrations("recollect.store.sqlite.migrations"))
 
-    def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(str(self.path), statementcachesize=400)
+    def _connect(self) -> Connection:
+        connection = _open(self.path)
         connection.set_busy_timeout(int(self._patience * 1000))
         for pragma in ("journal_mode = wal", "synchronous = full", "secure_delete = on", "temp_store = memory"):
             connection.execute(f"pragma {pragma}").fetchall()
@@ -156,7 +219,7 @@ class SqliteEngine:
     @contextmanager
     def read(self, tenant: TenantId) -> Generator[Tx]:
         with _typed(self.path):
-            reader: apsw.Connection | None = getattr(self._local, "reader", None)
+            reader: Connection | None = getattr(self._local, "reader", None)
             if reader is None:
                 reader = self._local.reader = self._connect()
             if reader.in_transaction:  # a read within a read sees the same moment
@@ -179,7 +242,7 @@ class SqliteEngine:
             yield SqliteOutbox(connection)
 
     @contextmanager
-    def _writing(self) -> Generator[apsw.Connection]:
+    def _writing(self) -> Generator[Connection]:
         with _typed(self.path):
             if not self._queue.take(self._patience):
                 raise self._busy()
@@ -228,7 +291,7 @@ class SqliteEngine:
             return [TenantId(row[0]) for row in reader.execute("select tenant from tenants order by tenant")]
 
     @contextmanager
-    def _reading_all(self) -> Generator[apsw.Connection]:
+    def _reading_all(self) -> Generator[Connection]:
         with self.read(TenantId("")):
             yield self._local.reader
 
@@ -242,14 +305,14 @@ class SqliteEngine:
             match=f"tenant:{token(tx.tenant)} AND text:({wanted})",
             limit=limit,
         )
-        return [(ref, score) for ref, score in found]
+        return [(_unflip(ref), score) for ref, score in found]
 
     def backup(self, target: Path) -> None:
         """An online copy: into a file beside the target first, moved into place when it is whole."""
         part = target.with_name(target.name + ".part")
         with _typed(target):
             part.unlink(missing_ok=True)
-            copy = apsw.Connection(str(part))
+            copy = _open(part)
             try:
                 with self._reading_all() as reader, copy.backup("main", reader, "main") as work:
                     while not work.done:
@@ -285,7 +348,7 @@ class SqliteEngine:
         self._turnstile.close()
 
 
-def _pragma(connection: apsw.Connection, name: str) -> int:
+def _pragma(connection: Connection, name: str) -> int:
     return int(connection.execute(f"pragma {name}").fetchall()[0][0])
 
 
@@ -304,7 +367,7 @@ def _recognise(path: Path, create: bool) -> None:
     with path.open("rb") as file:
         if file.read(16) != b"SQLite format 3\x00":
             raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.")
-    probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    probe = _open(path, create=False)
     try:
         if _pragma(probe, "application_id") != APPLICATION_ID and _pragma(probe, "schema_version") != 0:
             raise NotAStore(

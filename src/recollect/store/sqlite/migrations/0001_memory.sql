@@ -1,4 +1,5 @@
 -- Memories: items, their events, versions and edges, and what is indexed of them.
+-- Tables with long rows keep their rowid: without it, rows of more than a quarter page spill into pages of their own.
 
 create table tenants (
     tenant text primary key,
@@ -62,8 +63,6 @@ create index items_user on items (tenant, user_id, id);
 
 create index items_purge on items (tenant, purge_at) where purge_at is not null;
 
-create index items_state on items (tenant, state, id);
-
 create table events (
     tenant text not null,
     id text not null,
@@ -79,11 +78,9 @@ create table events (
     digest text not null,
     withdrawn integer not null,
     primary key (tenant, id)
-) without rowid;
+);
 
 create unique index events_seq on events (tenant, item_id, seq);
-
-create index events_digest on events (tenant, digest);
 
 create table versions (
     tenant text not null,
@@ -98,7 +95,7 @@ create table versions (
     quality_score real,
     withdrawn integer not null,
     primary key (tenant, id)
-) without rowid;
+);
 
 create index versions_item on versions (tenant, item_id, id);
 
@@ -205,3 +202,5 @@ create virtual table docs_text using fts5 (
 );
 
 insert into docs_text (docs_text, rank) values ('secure-delete', 1);
+
+insert into docs_text (docs_text, rank) values ('automerge', 8);

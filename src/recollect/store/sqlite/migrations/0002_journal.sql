@@ -21,13 +21,9 @@ create table journal (
     prev_hash text not null,
     hash text not null,
     primary key (tenant, seq)
-) without rowid;
-
-create index journal_rev on journal (tenant, rev);
+);
 
 create index journal_cause on journal (tenant, cause, seq) where cause is not null;
-
-create index journal_thread on journal (tenant, thread_id, seq) where thread_id is not null;
 
 create table journal_bodies (
     tenant text not null,
@@ -35,7 +31,7 @@ create table journal_bodies (
     nonce blob not null,
     body text not null,
     primary key (tenant, seq)
-) without rowid;
+);
 
 create table journal_refs (
     tenant text not null,
