@@ -79,6 +79,7 @@ class Door:
     handles: dict[ItemId, Handle] = field(default_factory=dict[ItemId, Handle])
     fresh: dict[EventId, Event] = field(default_factory=dict[EventId, Event])
     key: bytes = b""
+    erased: bool | None = None
 
     def write(self, change: Change) -> Change:
         """Write the rows of one change; the change as the journal keeps it."""
@@ -130,10 +131,8 @@ class Door:
         wanted = sorted(ids - self.handles.keys())
         if not wanted:
             return
-        found = self.tx.all(
-            "select id, rev, withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id from items "
-            f"where tenant = :tenant and id in :ids[] order by id {self.tx.for_update}",
-            ids=wanted,
+        found = self.tx.lock_items(
+            "id, rev, withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id", wanted
         )
         for id, rev, withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id in found:
             self.handles[id] = Handle(id, rev, not withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id)
@@ -146,13 +145,19 @@ class Door:
     def _live(self, item_id: ItemId) -> Handle:
         handle = self.handles.get(item_id)
         if handle is None:
-            gone = self.tx.one("select 1 from tombstones where tenant = :tenant and ref = :ref", ref=f"i:{item_id}")
-            if gone:
+            if self._erased(f"i:{item_id}"):
                 raise Gone(f"memory {item_id} was erased")
             raise NotFound(f"there is no memory {item_id}")
         if not handle.live:
             raise NotFound(f"memory {item_id} was withdrawn by a rollback", "Undo that rollback to bring it back.")
         return handle
+
+    def _erased(self, ref: str) -> bool:
+        if self.erased is None:  # most tenants have never erased anything
+            self.erased = bool(self.tx.one("select 1 from tombstones where tenant = :tenant limit 1"))
+        return self.erased and bool(
+            self.tx.one("select 1 from tombstones where tenant = :tenant and ref = :ref", ref=ref)
+        )
 
     def _item(self, handle: Handle) -> Item:
         if handle.item is None:
@@ -166,7 +171,7 @@ class Door:
             raise Invalid("a memory is created unprotected", "Protect it with a change of its own.")
         handle = self.handles.get(item.id)
         if handle is None:
-            if self.tx.one("select 1 from tombstones where tenant = :tenant and ref = :ref", ref=f"i:{item.id}"):
+            if self._erased(f"i:{item.id}"):
                 raise Gone(f"memory {item.id} was erased and does not come back")
             self.tx.run(
                 f"insert into items (tenant, rev, withdrawn, last_seq, {rows.ITEM}) "
@@ -246,7 +251,7 @@ class Door:
         if event.seq != UNPLACED:
             self._show("events", event.id)
             return event
-        if self.tx.one("select 1 from tombstones where tenant = :tenant and ref = :ref", ref=f"e:{event.id}"):
+        if self._erased(f"e:{event.id}"):
             raise Gone(f"event {event.id} was erased and does not come back")
         handle.last_seq += 1
         event = replace(event, seq=handle.last_seq)
@@ -276,7 +281,7 @@ class Door:
         if known:
             self._show("versions", version.id)
             return
-        if self.tx.one("select 1 from tombstones where tenant = :tenant and ref = :ref", ref=f"v:{version.id}"):
+        if self._erased(f"v:{version.id}"):
             raise Gone(f"version {version.id} was erased and does not come back")
         if version.derived_from:
             self._version(version.derived_from)

@@ -52,7 +52,8 @@ class Pen:
             headers.append(self._header(operation(change), item_of(change), owner, undoes, body_hash(body), threads))
             bodies.append({"seq": self._seq, "nonce": body.nonce, "body": body.text})
             touched = refs(change)
-            named += [{"ref": name_of(ref), "seq": self._seq, "own": ref in touched.own} for ref in touched.all]
+            for ref in touched.all:
+                named.append({"ref": name_of(ref), "seq": self._seq, "own": ref in touched.own})
         self._insert(headers)
         self._tx.many(
             "insert into journal_bodies (tenant, seq, nonce, body) values (:tenant, :seq, :nonce, :body)", bodies
@@ -112,10 +113,16 @@ class Pen:
         return {thread: self._thread_rev(thread) for thread in sorted({o.thread_id for o in owners if o.thread_id})}
 
     def _thread_rev(self, thread_id: str) -> int:
-        row = self._tx.one(
-            "insert into thread_revision (tenant, thread_id, rev) values (:tenant, :thread_id, 1) "
-            "on conflict (tenant, thread_id) do update set rev = thread_revision.rev + 1 returning rev",
+        if not self._tx.run(
+            "update thread_revision set rev = rev + 1 where tenant = :tenant and thread_id = :thread_id",
             thread_id=thread_id,
+        ):
+            self._tx.run(
+                "insert into thread_revision (tenant, thread_id, rev) values (:tenant, :thread_id, 1)",
+                thread_id=thread_id,
+            )
+        row = self._tx.one(
+            "select rev from thread_revision where tenant = :tenant and thread_id = :thread_id", thread_id=thread_id
         )
         assert row is not None
         return row[0]

@@ -1,4 +1,8 @@
-"""Jobs as rows: put into the outbox with the write that wants them, claimed under a lease, advanced step by step."""
+"""Jobs as rows: put into the outbox with the write that wants them, claimed under a lease, advanced step by step.
+
+A lease is for one step. `lease_until` means that nobody takes the job before then: it is held by the worker with the
+token, or it waits out a failure. `not_before` is the time that was asked for, so a failure never moves a schedule.
+"""
 
 import json
 import os
@@ -13,71 +17,82 @@ from recollect.errors import LeaseLost
 from recollect.store import rows
 from recollect.store.tx import Outbox, Tx
 
+_OPEN = "jobs.done_at is null and jobs.failed_at is null"
+_HELD = "tenant = :tenant and id = :id and lease_token = :token"
+_FREE = (
+    "{0}.done_at is null and {0}.failed_at is null and {0}.not_before <= :now "
+    "and ({0}.lease_until is null or {0}.lease_until <= :now)"
+)
+
 
 def enqueue(tx: Tx, jobs: Sequence[Job]) -> None:
-    """Once per (kind, key): a waiting job stays as it is, a running one runs again, a finished one starts anew."""
+    """Once per (kind, key): a waiting job stays as it is, a running one runs again, a finished one starts anew under
+    the new id. A recurring one comes back by itself and does not run again for being asked."""
+    kept = ", ".join(
+        f"{name} = case when {_OPEN} then jobs.{name} else excluded.{name} end"
+        for name in ("id", "payload", "not_before", "step", "state", "attempts", "last_error")
+    )
     tx.many(
         f"insert into jobs (tenant, step, state, attempts, again, {rows.JOB}) "
         f"values (:tenant, 0, '{{}}', 0, false, {rows.JOB_VALUES}) "
-        "on conflict (tenant, kind, key) do update set "
-        "again = jobs.lease_token is not null, "
-        "step = case when jobs.done_at is null and jobs.failed_at is null then jobs.step else 0 end, "
-        "state = case when jobs.done_at is null and jobs.failed_at is null then jobs.state else excluded.state end, "
-        "payload = case when jobs.done_at is null and jobs.failed_at is null then jobs.payload else excluded.payload end, "
-        "not_before = case when jobs.done_at is null and jobs.failed_at is null then jobs.not_before "
-        "else excluded.not_before end, "
-        "attempts = case when jobs.done_at is null and jobs.failed_at is null then jobs.attempts else 0 end, "
-        "every_s = excluded.every_s, done_at = null, failed_at = null, last_error = null",
+        f"on conflict (tenant, kind, key) do update set {kept}, "
+        f"again = {_OPEN} and (jobs.again or jobs.step > 0 or jobs.lease_token is not null), "
+        "every_s = excluded.every_s, done_at = null, failed_at = null",
         [rows.job_columns(job) for job in sorted(jobs, key=lambda job: (job.kind, job.key))],
     )
 
 
 def advance(tx: Tx, step: Step, at: datetime) -> None:
-    """Move a job on, in the transaction of what the step did. Refused when the lease went to somebody else."""
-    leased = step.lease
+    """Move a job on and let go of it, in the transaction of what the step did. Refused when the lease has run out:
+    somebody else may have the job by now."""
     match step:
-        case Advance(_, state):
+        case Advance(leased, state):
             moved = tx.run(
-                "update jobs set step = step + 1, state = :state, attempts = 0 where tenant = :tenant and id = :id "
-                "and lease_token = :token and step = :step",
+                "update jobs set step = step + 1, state = :state, attempts = 0, last_error = null, "
+                f"lease_token = null, lease_until = null where {_HELD} and step = :step and lease_until > :at",
                 state=codec.canonical(state),
                 id=leased.job.id,
                 token=leased.token,
                 step=leased.step,
-            )
-        case Finish():
-            next_time = leased.job.not_before
-            if leased.job.every:
-                while next_time <= at:
-                    next_time += leased.job.every
-            moved = tx.run(
-                "update jobs set step = 0, state = '{}', attempts = 0, lease_token = null, lease_until = null, "
-                "not_before = :next, done_at = case when again or every_s is not null then null else :at end, "
-                "again = false, last_error = null "
-                "where tenant = :tenant and id = :id and lease_token = :token and step = :step",
-                next=next_time,
                 at=at,
+            )
+        case Finish(leased):
+            moved = tx.run(
+                "update jobs set step = 0, state = '{}', attempts = 0, last_error = null, lease_token = null, "
+                "lease_until = null, again = false, "
+                "not_before = case when every_s is not null then :next when again then :at else not_before end, "
+                "done_at = case when again or every_s is not null then null else :at end "
+                f"where {_HELD} and step = :step and lease_until > :at",
+                next=_next_time(leased.job, at),
                 id=leased.job.id,
                 token=leased.token,
                 step=leased.step,
+                at=at,
             )
         case _:
             assert_never(step)
     if not moved:
-        raise LeaseLost(f"the job {leased.job.kind}/{leased.job.key} is held by another worker by now")
+        raise LeaseLost(f"the lease of the job {leased.job.kind}/{leased.job.key} has run out")
+
+
+def _next_time(job: Job, at: datetime) -> datetime:
+    """The first time after this moment that the job's schedule names. Times that were missed are not made up for."""
+    if job.every is None or at < job.not_before:
+        return job.not_before
+    return job.not_before + job.every * ((at - job.not_before) // job.every + 1)
 
 
 def claim(box: Outbox, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int) -> Leased | None:
     """Take the job that has been due for longest, unless its tenant has `cap` running already."""
     token = os.urandom(16).hex()
+    # Whether it is free is asked twice: where rows are locked one by one, it may have been finished since the first.
     found = box.all(
         "update jobs set lease_token = :token, lease_until = :until, attempts = attempts + 1 "
         "where (tenant, id) in (select j.tenant, j.id from jobs j "
-        "where j.done_at is null and j.failed_at is null and j.not_before <= :now and j.kind in :kinds[] "
-        "and (j.lease_token is null or j.lease_until < :now) "
-        "and (select count(*) from jobs r where r.tenant = j.tenant and r.lease_token is not null "
-        "and r.lease_until >= :now) < :cap "
-        "order by j.not_before, j.id limit 1) "
+        f"where {_FREE.format('j')} and j.kind in :kinds[] and j.tenant not in (select r.tenant from jobs r "
+        "where r.lease_token is not null and r.lease_until > :now and r.done_at is null and r.failed_at is null "
+        "group by r.tenant having count(*) >= :cap) "
+        f"order by j.not_before, j.id limit 1) and {_FREE.format('jobs')} "
         f"returning tenant, step, state, attempts, {rows.JOB}",
         token=token,
         until=now + lease,
@@ -102,8 +117,9 @@ def claim(box: Outbox, *, now: datetime, lease: timedelta, kinds: Sequence[str],
 def renew(tx: Tx, leased: Leased, *, now: datetime, lease: timedelta) -> bool:
     return bool(
         tx.run(
-            "update jobs set lease_until = :until where tenant = :tenant and id = :id and lease_token = :token",
+            f"update jobs set lease_until = :until where {_HELD} and lease_until > :now",
             until=now + lease,
+            now=now,
             id=leased.job.id,
             token=leased.token,
         )
@@ -111,15 +127,33 @@ def renew(tx: Tx, leased: Leased, *, now: datetime, lease: timedelta) -> bool:
 
 
 def give_up(tx: Tx, leased: Leased, *, error: str, now: datetime, retry_at: datetime | None) -> None:
+    """Let go of a job whose step failed. Without a time to try again it is parked; a recurring one starts anew at
+    its next time instead."""
+    if retry_at is None and leased.job.every is not None:
+        tx.run(
+            "update jobs set lease_token = null, lease_until = null, last_error = :error, "
+            f"step = 0, state = '{{}}', attempts = 0, again = false, not_before = :next where {_HELD}",
+            error=error[:500],
+            next=_next_time(leased.job, now),
+            id=leased.job.id,
+            token=leased.token,
+        )
+        return
     tx.run(
-        "update jobs set lease_token = null, lease_until = null, last_error = :error, "
-        "not_before = coalesce(:retry_at, not_before), failed_at = :failed_at "
-        "where tenant = :tenant and id = :id and lease_token = :token",
+        "update jobs set lease_token = null, lease_until = :retry_at, last_error = :error, failed_at = :failed_at "
+        f"where {_HELD}",
         error=error[:500],
         retry_at=retry_at,
         failed_at=now if retry_at is None else None,
         id=leased.job.id,
         token=leased.token,
+    )
+
+
+def tidy(tx: Tx, before: datetime) -> int:
+    """Forget receipts, and jobs that were done, from before then. Parked jobs wait for a person."""
+    return tx.run("delete from receipts where tenant = :tenant and at < :before", before=before) + tx.run(
+        "delete from jobs where tenant = :tenant and done_at < :before", before=before
     )
 
 

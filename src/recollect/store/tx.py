@@ -38,6 +38,10 @@ class Tx(Protocol):
         """Rows one by one, for results that may not fit into memory."""
         ...
 
+    def lock_items(self, columns: str, ids: Sequence[str]) -> list[Row]:
+        """These columns of the items with these ids, locked in the order of their ids where the engine locks rows."""
+        ...
+
     def add_text(self, ref: str, item_id: str, text: str) -> None:
         """Put a text into the text index."""
         ...

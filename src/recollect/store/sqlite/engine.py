@@ -91,6 +91,8 @@ class Connection(Protocol):
 
     def changes(self) -> int: ...
 
+    def last_insert_rowid(self) -> int: ...
+
     def set_busy_timeout(self, milliseconds: int) -> None: ...
 
     def backup(self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str) -> apsw.Backup: ...
@@ -133,15 +135,18 @@ class SqliteTx:
     def each(self, sql: str, **values: object) -> Iterator[Row]:
         yield from self._execute(sql, values)
 
+    def lock_items(self, columns: str, ids: Sequence[str]) -> list[Row]:
+        # one look-up each: a list behind `in` costs SQLite a temporary table
+        sql = f"select {columns} from items where tenant = :tenant and id = :id"
+        return [row for id in ids if (row := self.one(sql, id=id))]
+
     def add_text(self, ref: str, item_id: str, text: str) -> None:
-        row = self.one(
-            "insert into docs (tenant, ref, item_id) values (:tenant, :ref, :item_id) returning rid",
-            ref=_flip(ref),
-            item_id=item_id,
+        self.run(
+            "insert into docs (tenant, ref, item_id) values (:tenant, :ref, :item_id)", ref=_flip(ref), item_id=item_id
         )
-        assert row is not None
         self._connection.execute(
-            "insert into docs_text (rowid, tenant, text) values (?, ?, ?)", (row[0], token(self.tenant), text)
+            "insert into docs_text (rowid, tenant, text) values (?, ?, ?)",
+            (self._connection.last_insert_rowid(), token(self.tenant), text),
         )
 
     def drop_text(self, ref: str, text: str) -> None:

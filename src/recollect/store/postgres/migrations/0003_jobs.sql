@@ -1,0 +1,71 @@
+-- What happens later, what happened around memory, and where supervisors stand.
+
+create table jobs (
+    tenant text collate "C" not null,
+    id text collate "C" not null,
+    kind text collate "C" not null,
+    key text collate "C" not null,
+    payload json not null,
+    not_before timestamptz not null,
+    every_s double precision,
+    step integer not null,
+    state json not null,
+    attempts integer not null,
+    again boolean not null,
+    lease_token text collate "C",
+    lease_until timestamptz,
+    done_at timestamptz,
+    failed_at timestamptz,
+    last_error text,
+    primary key (tenant, id)
+);
+
+create unique index jobs_key on jobs (tenant, kind, key);
+
+create index jobs_due on jobs (not_before, id) where done_at is null and failed_at is null;
+
+call guard('jobs');
+
+-- Workers serve all tenants: the claim sees the jobs of everybody, and nothing else.
+create policy worker on jobs to recollect_worker using (true) with check (true);
+
+grant select, update on jobs to recollect_worker;
+
+create table operations (
+    tenant text collate "C" not null,
+    id text collate "C" not null,
+    user_id text collate "C",
+    thread_id text collate "C",
+    node text collate "C" not null,
+    op text collate "C" not null,
+    status text collate "C" not null,
+    memory_id text collate "C",
+    category text collate "C",
+    sim double precision,
+    ts timestamptz not null,
+    primary key (tenant, id)
+);
+
+create index operations_user on operations (tenant, user_id, ts desc);
+
+create index operations_node on operations (tenant, node, ts desc);
+
+call guard('operations');
+
+create table supervisor_checkpoints (
+    tenant text collate "C" not null,
+    id text collate "C" not null,
+    user_id text collate "C" not null,
+    thread_id text collate "C" not null,
+    checkpoint_data json not null,
+    nonce bytea not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    primary key (tenant, id)
+);
+
+create unique index supervisor_checkpoints_thread on supervisor_checkpoints (tenant, user_id, thread_id);
+
+create index supervisor_checkpoints_updated on supervisor_checkpoints (tenant, updated_at desc);
+
+call guard('supervisor_checkpoints');

@@ -1,0 +1,119 @@
+"""The transaction of one tenant over PostgreSQL."""
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from struct import pack
+
+from psycopg import Cursor
+
+from recollect.domain.ids import TenantId
+from recollect.errors import Invalid
+from recollect.ports import Vector
+from recollect.store.postgres.pool import Binary
+from recollect.store.postgres.session import Session
+from recollect.store.postgres.statement import translate
+from recollect.store.postgres.words import folded, parts
+from recollect.store.tx import Row, bound
+
+_BATCH = 100
+
+
+class PostgresTx:
+    """The choke point: every statement of a tenant passes here, with the tenant bound and its policy in force."""
+
+    def __init__(self, session: Session, tenant: TenantId, *, for_update: str) -> None:
+        self._session = session
+        self.tenant = tenant
+        self.for_update = for_update
+
+    def _send(self, sql: str, values: Mapping[str, object], *, binary: bool = False) -> Cursor[Row]:
+        self._session.become(self.tenant)
+        return self._session.send(translate(bound(sql)), {**values, "tenant": self.tenant}, binary=binary)
+
+    def all(self, sql: str, **values: object) -> list[Row]:
+        return self._send(sql, values).fetchall()
+
+    def one(self, sql: str, **values: object) -> Row | None:
+        return self._send(sql, values).fetchone()
+
+    def run(self, sql: str, **values: object) -> int:
+        cursor = self._send(sql, values)
+        if translate(sql).writes_one:
+            return 1
+        self._session.settle()
+        return cursor.rowcount
+
+    def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
+        for row in rows:
+            self._send(sql, row)
+
+    def each(self, sql: str, **values: object) -> Iterator[Row]:
+        return self._each(sql, values)
+
+    def _each(self, sql: str, values: Mapping[str, object], *, binary: bool = False) -> Iterator[Row]:
+        """Through a cursor on the server, a batch at a time; other statements may come in between."""
+        self._session.cursors += 1
+        name = f"each_{self._session.cursors}"
+        self._send(f"declare {name} no scroll cursor for {sql}", values)
+        fetch = translate(f"fetch {_BATCH} from {name}")
+        while True:
+            batch = self._session.send(fetch, {}, binary=binary).fetchall()
+            yield from batch
+            if len(batch) < _BATCH:
+                break
+        self._session.send(translate(f"close {name}"), {})
+
+    def add_text(self, ref: str, item_id: str, text: str) -> None:
+        self.many(
+            "insert into docs (tenant, ref, part, item_id, tsv) values (:tenant, :ref, :part, :item_id, "
+            "array_to_tsvector(array[mark(:tenant)]) || to_tsvector('words', :text))",
+            [
+                {"ref": ref, "item_id": item_id, "part": number, "text": part}
+                for number, part in enumerate(parts(folded(text)))
+            ],
+        )
+
+    def drop_text(self, ref: str, text: str) -> None:
+        self.many("delete from docs where tenant = :tenant and ref = :ref", [{"ref": ref}])
+
+    def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
+        self.many(
+            "insert into vectors (tenant, embedder, ref, rev, embedding) "
+            "values (:tenant, :embedder, :ref, :rev, :embedding) "
+            "on conflict (tenant, embedder, ref) do update set rev = excluded.rev, embedding = excluded.embedding",
+            [{"embedder": v.embedder, "ref": v.ref, "rev": rev, "embedding": _sent(v.values)} for v in vectors],
+        )
+
+    def vectors(self) -> Iterator[tuple[str, str, int, bytes]]:
+        found = self._each(
+            "select embedder, ref, rev, embedding from vectors where tenant = :tenant order by embedder, ref",
+            {},
+            binary=True,
+        )
+        for embedder, ref, rev, embedding in found:
+            yield embedder, ref, rev, _received(embedding)
+
+
+class PostgresOutbox:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, sql: str, **values: object) -> list[Row]:
+        return self._session.send(translate(sql), values).fetchall()
+
+
+def _sent(values: bytes) -> Binary:
+    """Little-endian floats as pgvector takes them: their number, two bytes of nothing, then big-endian."""
+    if len(values) % 4 or not 4 <= len(values) <= 4 * 16_000:
+        raise Invalid(f"a vector of {len(values)} bytes", "Give 1 to 16,000 numbers of four bytes each.")
+    return Binary(pack(">HH", len(values) // 4, 0) + _swapped(values))
+
+
+def _received(embedding: bytes) -> bytes:
+    return _swapped(embedding[4:])
+
+
+def _swapped(values: bytes) -> bytes:
+    numbers = array("f", values)
+    numbers.byteswap()
+    return numbers.tobytes()
