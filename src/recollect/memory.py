@@ -27,7 +27,7 @@ from recollect.policy import access
 from recollect.policy.access import Action, Answer, Denied
 from recollect.policy.rollback import Plan
 from recollect.ports import Erasures, Held, Seal, Store
-from recollect.write.ingest import Appended, Ingest, Message, Remembered, Statement
+from recollect.write.ingest import Appended, Ingest, Message, Remembered, Statement, Threads
 
 PURGE_AFTER = timedelta(days=30)
 DEFAULT_THREAD = "notes"
@@ -58,15 +58,16 @@ class Shown:
 class Memory:
     """Long-term memory, as one principal may use it."""
 
-    def __init__(self, deps: Deps, principal: Principal) -> None:
+    def __init__(self, deps: Deps, principal: Principal, threads: Threads | None = None) -> None:
         self._deps = deps
+        self._threads = threads or Threads(deps.store)
         self._store = deps.store
         self._tenant = principal.tenant
         self.principal = principal
 
     def acting(self, principal: Principal) -> "Memory":
         """The same store in the hands of somebody else."""
-        return Memory(self._deps, principal)
+        return Memory(self._deps, principal, self._threads)
 
     # -- remembering --------------------------------------------------------------------------------------
 
@@ -140,7 +141,7 @@ class Memory:
             run_id=run_id,
         )
         self._must(access.may_act_in(self.principal, scope))
-        return Ingest(self._store, self._deps.clock, self.principal, scope, kept)
+        return Ingest(self._store, self._threads, self._deps.clock, self.principal, scope, kept)
 
     # -- reading ------------------------------------------------------------------------------------------
 

@@ -256,12 +256,16 @@ class Store(Protocol):
         ...
 
     def give_up(self, leased: Leased, *, error: str, now: datetime, retry_at: datetime | None) -> None:
-        """A step failed: try again at that time, or never."""
+        """A step failed: try again at that time, or never. A recurring job starts anew at its next time instead."""
         ...
 
     def enqueue(self, tenant: TenantId, jobs: Sequence[Job]) -> None: ...
 
     def jobs(self, tenant: TenantId) -> Sequence[JobStatus]: ...
+
+    def tidy(self, tenant: TenantId, *, before: datetime) -> int:
+        """Forget receipts, and jobs that were done, from before then: how many. Memory is not touched."""
+        ...
 
     # -- whole stores -------------------------------------------------------------------------------------
     def dump(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:

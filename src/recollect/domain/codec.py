@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
-from enum import Enum
+from enum import IntEnum, StrEnum
 from functools import cache
 from typing import Any, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -79,9 +79,9 @@ def _codec(kind: Any) -> tuple[Encode, Decode]:
     if origin in (Mapping, dict):
         return dict, _same
     if origin in (Union, types.UnionType):
-        return _union(cast(tuple[Any, ...], get_args(kind)))
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return (lambda v: v.value), kind
+        return _union(get_args(kind))
+    if issubclass(kind, StrEnum | IntEnum):
+        return _same, kind  # JSON writes their value
     if is_dataclass(kind):
         return _dataclass(cast(type, kind))
     raise TypeError(f"no codec for {kind}")

@@ -300,6 +300,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return outbox.list_jobs(tx)
 
+    def tidy(self, tenant: TenantId, *, before: datetime) -> int:
+        with self._engine.write(tenant) as tx:
+            return outbox.tidy(tx, before)
+
     # -- whole stores -------------------------------------------------------------------------------------
 
     def dump(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:

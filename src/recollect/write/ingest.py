@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from typing import TypeVar
@@ -19,7 +19,7 @@ from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
 from recollect.policy.access import Denied, may_write
-from recollect.ports import Receipt, Store
+from recollect.ports import UNWRITTEN, Held, Receipt, Store
 
 T = TypeVar("T")
 _TRIES = 50
@@ -69,11 +69,36 @@ class Appended:
     rev: Rev
 
 
+class Threads:
+    """The episodes of threads that were written to lately, so that a turn need not look its thread up again. What is
+    remembered here is checked by the write itself: it expects the episode's revision."""
+
+    def __init__(self, store: Store, size: int = 1000) -> None:
+        self._store, self._size = store, size
+        self._known: dict[Scope, Held] = {}
+
+    def of(self, scope: Scope) -> Held | None:
+        scope = replace(scope, run_id=None)
+        held = self._known.get(scope) or self._store.thread(scope)
+        if held:
+            self.keep(scope, held)
+        return held
+
+    def keep(self, scope: Scope, held: Held) -> None:
+        if len(self._known) >= self._size:
+            self._known.clear()
+        self._known[replace(scope, run_id=None)] = held
+
+    def forget(self, scope: Scope) -> None:
+        self._known.pop(replace(scope, run_id=None), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Ingest:
     """The way in for one principal, in one scope, at one moment."""
 
     store: Store
+    threads: Threads
     clock: Clock
     principal: Principal
     scope: Scope
@@ -85,8 +110,8 @@ class Ingest:
 
         def attempt() -> Remembered:
             now = self.clock.now()
-            episode, changes = self._thread(now)
-            event = self._event(episode, _message(statement), now)
+            thread, changes = self._thread(now)
+            event = self._event(thread, _message(statement), now)
             item = self._item(statement, now)
             version = Version(
                 id=VersionId(self.clock.mint()),
@@ -97,7 +122,7 @@ class Ingest:
                 created_at=now,
             )
             changes += [Append(event), Create(item), Derive(version)]
-            rev = self._apply(changes, now, key, digest, {"item_id": item.id, "event_id": event.id})
+            rev = self._apply(thread, changes, now, key, digest, {"item_id": item.id, "event_id": event.id})
             return Remembered(item.id, event.id, rev)
 
         def repeat(receipt: Receipt) -> Remembered:
@@ -112,12 +137,12 @@ class Ingest:
 
         def attempt() -> Appended:
             now = self.clock.now()
-            episode, changes = self._thread(now)
-            events = [self._event(episode, message, now) for message in messages]
+            thread, changes = self._thread(now)
+            events = [self._event(thread, message, now) for message in messages]
             ids = tuple(event.id for event in events)
-            answer: dict[str, object] = {"episode_id": episode.id, "event_ids": list(ids)}
-            rev = self._apply([*changes, *(Append(event) for event in events)], now, key, digest, answer)
-            return Appended(episode.id, ids, rev)
+            answer: dict[str, object] = {"episode_id": thread.item.id, "event_ids": list(ids)}
+            rev = self._apply(thread, [*changes, *(Append(event) for event in events)], now, key, digest, answer)
+            return Appended(thread.item.id, ids, rev)
 
         def repeat(receipt: Receipt) -> Appended:
             answer = json.loads(receipt.answer)
@@ -127,15 +152,15 @@ class Ingest:
 
     # -- parts ----------------------------------------------------------------------------------------------
 
-    def _thread(self, now: datetime) -> tuple[Item, list[Change]]:
+    def _thread(self, now: datetime) -> tuple[Held, list[Change]]:
         """The episode that owns the scope's thread, and its creation where it is new."""
-        held = self.store.thread(self.scope)
+        held = self.threads.of(self.scope)
         if held:
             self._may(held.item)
-            return held.item, []
+            return held, []
         episode = self._blank(Episode(), now, category="episode")
         self._may(episode)
-        return episode, [Create(episode)]
+        return Held(episode, UNWRITTEN, withdrawn=False), [Create(episode)]
 
     def _item(self, statement: Statement, now: datetime) -> Item:
         item = self._blank(
@@ -178,10 +203,10 @@ class Ingest:
             updated_at=now,
         )
 
-    def _event(self, episode: Item, message: Message, now: datetime) -> Event:
+    def _event(self, thread: Held, message: Message, now: datetime) -> Event:
         return Event(
             id=EventId(self.clock.mint()),
-            item_id=episode.id,
+            item_id=thread.item.id,
             ts=message.ts or now,
             author=message.author,
             role=message.role,
@@ -196,10 +221,26 @@ class Ingest:
             raise Forbidden(f"{self.principal.id} may not write this memory: {answer.why}")
 
     def _apply(
-        self, changes: Sequence[Change], now: datetime, key: str | None, digest: str, answer: Mapping[str, object]
+        self,
+        thread: Held,
+        changes: Sequence[Change],
+        now: datetime,
+        key: str | None,
+        digest: str,
+        answer: Mapping[str, object],
     ) -> Rev:
-        receipt = Receipt(key, digest, codec.canonical(answer)) if key else None
-        return self.store.apply(self.scope, changes, actor=actor(self.principal), at=now, receipt=receipt)
+        new = thread.rev == UNWRITTEN
+        rev = self.store.apply(
+            self.scope,
+            changes,
+            actor=actor(self.principal),
+            at=now,
+            expect={} if new else {thread.item.id: thread.rev},
+            receipt=Receipt(key, digest, codec.canonical(answer)) if key else None,
+        )
+        if new:
+            self.threads.keep(self.scope, replace(thread, rev=rev))
+        return rev
 
     def _once(self, key: str | None, digest: str, attempt: Callable[[], T], repeat: Callable[[Receipt], T]) -> T:
         """The attempt, again when others were in the way; the first answer where the key was used before."""
@@ -214,7 +255,7 @@ class Ingest:
             try:
                 return attempt()
             except (Repeated, Stale):
-                continue
+                self.threads.forget(self.scope)
         raise Stale("others kept writing to the same thread", [])
 
 

@@ -6,7 +6,7 @@ that is down, and found it eight seconds after it was back from a pause of twent
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import psycopg
@@ -37,7 +37,7 @@ class Pool:
         self._closed = False
 
     @contextmanager
-    def lent(self) -> Iterator[Connection]:
+    def lent(self) -> Generator[Connection]:
         """A connection that was alive a moment ago. It is kept if it comes back outside of a transaction."""
         if not self._room.acquire(timeout=self._patience):
             raise StoreBusy(

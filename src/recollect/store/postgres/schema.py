@@ -1,7 +1,7 @@
 """Recognising a database, and bringing it up to date. Everything of ours is in the schema `recollect`."""
 
+from collections.abc import Generator
 from contextlib import contextmanager
-from collections.abc import Iterator
 
 import psycopg
 from psycopg import errors
@@ -98,7 +98,7 @@ def _present(connection: Connection) -> bool:
 
 
 @contextmanager
-def _transaction(connection: Connection) -> Iterator[None]:
+def _transaction(connection: Connection) -> Generator[None]:
     connection.execute(b"begin isolation level read committed")
     try:
         yield

@@ -4,7 +4,7 @@ Everything a transaction needs of its session is set by its first statement and 
 path), so a pooler may give the next transaction to another connection.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -73,7 +73,7 @@ class Session:
 
 
 @contextmanager
-def transaction(pool: Pool, address: Address, kind: Kind, tenant: str, *, patience: float) -> Iterator[Session]:
+def transaction(pool: Pool, address: Address, kind: Kind, tenant: str, *, patience: float) -> Generator[Session]:
     """Committed as the block ends, undone if it raises."""
     with pool.lent() as connection:
         committing = False

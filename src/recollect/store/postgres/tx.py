@@ -63,6 +63,12 @@ class PostgresTx:
                 break
         self._session.send(translate(f"close {name}"), {})
 
+    def lock_items(self, columns: str, ids: Sequence[str]) -> list[Row]:
+        return self.all(
+            f"select {columns} from items where tenant = :tenant and id in :ids[] order by id {self.for_update}",
+            ids=list(ids),
+        )
+
     def add_text(self, ref: str, item_id: str, text: str) -> None:
         self.many(
             "insert into docs (tenant, ref, part, item_id, tsv) values (:tenant, :ref, :part, :item_id, "

@@ -13,11 +13,8 @@ class _Fold(dict[int, str]):
     def __missing__(self, code: int) -> str:
         sign = chr(code)
         if 0x300 <= code <= 0x36F:
-            kept = ""
-        else:
-            kept = sign if unicodedata.category(sign)[0] in "LMN" else " "
-        self[code] = kept
-        return kept
+            return self.setdefault(code, "")
+        return self.setdefault(code, sign if unicodedata.category(sign)[0] in "LMN" else " ")
 
 
 _FOLD = _Fold()

@@ -49,7 +49,7 @@ def translate(sql: str, sizes: tuple[int, ...] = ()) -> str:
     return _LIST.sub(spell, sql)
 
 
-def _bind(values: dict[str, Any]) -> dict[str, Any]:
+def _bind(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values as SQLite takes them: moments as microseconds."""
     return {name: micros(value) if type(value) is datetime else value for name, value in values.items()}
 

@@ -149,8 +149,6 @@ create index items_user on items (tenant, user_id, id);
 
 create index items_purge on items (tenant, purge_at) where purge_at is not null;
 
-create index items_state on items (tenant, state, id);
-
 call spread('items');
 
 call guard('items');
@@ -173,8 +171,6 @@ create table events (
 ) partition by hash (tenant);
 
 create unique index events_seq on events (tenant, item_id, seq);
-
-create index events_digest on events (tenant, digest);
 
 call spread('events');
 

@@ -23,11 +23,7 @@ create table journal (
     primary key (tenant, seq)
 ) partition by hash (tenant);
 
-create index journal_rev on journal (tenant, rev);
-
 create index journal_cause on journal (tenant, cause, seq) where cause is not null;
-
-create index journal_thread on journal (tenant, thread_id, seq) where thread_id is not null;
 
 call spread('journal');
 
@@ -72,6 +68,7 @@ create table receipts (
     key text collate "C" not null,
     digest text collate "C" not null,
     answer text not null,
+    rev bigint not null,
     at timestamptz not null,
     primary key (tenant, actor, key)
 );
