@@ -4,15 +4,20 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from recollect.domain import codec
+from recollect.domain.change import Change
 from recollect.domain.ids import Seq, TenantId
 from recollect.domain.journal import Entry, Finding, Head
-from recollect.errors import Invalid
-from recollect.policy import chain
+from recollect.errors import Invalid, StoreBusy
+from recollect.policy import chain, replay
 from recollect.ports import Seal, Store
 
 _PAGE = 2000
+_TRIES = 3
+_UNREADABLE = (ValueError, KeyError, TypeError, AssertionError)
+"""What comes of reading a value that no Recollect wrote. Its own message may quote content, and is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +41,9 @@ def entries(store: Store, tenant: TenantId) -> Iterator[Entry]:
         after = page[-1].header.seq
 
 
-def verify(store: Store, tenant: TenantId, exported: Head | None = None) -> Verified:
-    """Walk the chain from its first entry to the head that the store names."""
+def verify(store: Store, tenant: TenantId, exported: Head | None = None, *, deep: bool = False) -> Verified:
+    """Walk the chain from its first entry to the head that the store names; `deep` also holds what it tells of
+    against what the store holds."""
     head = store.head(tenant)
     count = 0
 
@@ -50,7 +56,78 @@ def verify(store: Store, tenant: TenantId, exported: Head | None = None) -> Veri
             yield entry
 
     findings = tuple(chain.findings(counted(), head, exported))
+    if deep and not findings:  # a journal that is not whole accounts for nothing
+        findings = account(store, tenant)
     return Verified(head, count, findings)
+
+
+def account(store: Store, tenant: TenantId) -> tuple[Finding, ...]:
+    """Whether the journal alone accounts for what memory holds: what differs, by id and without its content."""
+    for _ in range(_TRIES):
+        head = store.head(tenant)
+        findings = tuple(_differences(store, tenant, head))
+        if store.head(tenant).rev == head.rev:
+            return findings
+    raise StoreBusy("others keep writing to the memory that is examined", "Try again when they are done.")
+
+
+def _differences(store: Store, tenant: TenantId, head: Head) -> Iterator[Finding]:
+    at, last = Seq(0), "the first"
+
+    def changes() -> Iterator[Change | None]:
+        nonlocal at
+        for entry in entries(store, tenant):
+            at = entry.header.seq
+            yield entry.change
+
+    def rows() -> Iterator[Mapping[str, object]]:
+        nonlocal last
+        for row in store.state(tenant):
+            yield row
+            last = f"the one after {_name(row)}"
+
+    try:
+        told = replay.state(changes())
+    except _UNREADABLE:
+        yield Finding(at, "what the entry tells cannot be read")
+        return
+    try:
+        yield from (Finding(head.seq, what) for what in _compared(told, rows()))
+    except _UNREADABLE:
+        yield Finding(head.seq, f"a row of the store cannot be read: {last}")
+
+
+def _compared(told: Iterator[Mapping[str, object]], held: Iterator[Mapping[str, object]]) -> Iterator[str]:
+    """Both sides step by step: they come in one order."""
+    ours, theirs = next(told, None), next(held, None)
+    while ours is not None or theirs is not None:
+        mine, yours = _place(ours), _place(theirs)
+        if mine < yours:
+            yield f"{_name(ours)} is missing: the journal tells of it"
+        elif mine > yours:
+            yield f"{_name(theirs)} is not accounted for: the journal does not tell of it"
+        elif codec.canonical(ours) != codec.canonical(theirs):
+            yield f"{_name(theirs)} is not what the journal tells of it"
+        ours = next(told, None) if mine <= yours else ours
+        theirs = next(held, None) if yours <= mine else theirs
+
+
+_KINDS = ("item", "version", "event", "relation", "contradiction")
+
+
+def _place(row: Mapping[str, Any] | None) -> tuple[object, ...]:
+    """Where a row stands in the order of states; the end comes last."""
+    if row is None:
+        return (len(_KINDS),)
+    [(kind, value)] = row.items()
+    key = (value["from_id"], value["to_id"]) if kind == "relation" else (value["id"],)
+    return (_KINDS.index(kind), *key)
+
+
+def _name(row: Mapping[str, Any] | None) -> str:
+    assert row is not None
+    [(kind, value)] = row.items()
+    return f"{kind} {value['id']}"
 
 
 def sign(head: Head, tenant: TenantId, seal: Seal) -> dict[str, object]:

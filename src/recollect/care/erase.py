@@ -1,17 +1,18 @@
 """Erasing for good: find everything that carries the content, list it outside the store, then remove it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.change import Erase
-from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
+from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, TenantId
 from recollect.domain.job import Job, Step
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import Stale, StoreBusy
 from recollect.ports import Erasures, Store
 
 _TRIES = 5
+_WHATEVER: Mapping[ItemId, Rev] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +65,44 @@ def erase(
     then: Sequence[Job] = (),
     step: Step | None = None,
 ) -> Wipe:
-    """Erase, and scrub what the engine's logs still hold. The list outside the store is written first: a crash in
-    between forgets too much rather than too little."""
-    chain_id = store.head(scope.tenant).chain_id
-    for attempt in range(_TRIES):
-        wipe = survey(store, scope.tenant, items, events)
-        wipe = Wipe(wipe.items, wipe.versions, wipe.events, tuple(checkpoints))
-        change = Erase(
-            items=tuple(sorted(wipe.items)),
-            versions=tuple(sorted(wipe.versions)),  # type: ignore[arg-type]
-            events=tuple(sorted(wipe.events)),
-            checkpoints=wipe.checkpoints,
-            reason=reason,
-        )
-        erasures.add(chain_id, wipe.refs, at)
+    """Find everything that falls with these memories and events, and erase it."""
+    for _ in range(_TRIES):
+        wipe = replace(survey(store, scope.tenant, items, events), checkpoints=tuple(checkpoints))
         try:
-            store.apply(scope, [change], actor=actor, at=at, then=then, step=step)
+            wipe_out(store, erasures, scope, wipe, actor=actor, at=at, reason=reason, then=then, step=step)
         except Stale:
-            if attempt == _TRIES - 1:
-                raise
             continue
         return wipe
     raise StoreBusy("others keep writing to what is to be erased", "Try again when they are done.")
+
+
+def wipe_out(
+    store: Store,
+    erasures: Erasures,
+    scope: Scope,
+    wipe: Wipe,
+    *,
+    actor: Actor,
+    at: datetime,
+    reason: str,
+    cause: CauseId | None = None,
+    expect: Mapping[ItemId, Rev] = _WHATEVER,
+    then: Sequence[Job] = (),
+    step: Step | None = None,
+) -> None:
+    """Erase exactly this; Stale when more hangs on it by now, or an expected memory has changed. The list outside the
+    store is written first: a crash in between forgets too much rather than too little."""
+    change = Erase(
+        items=tuple(sorted(wipe.items)),
+        versions=tuple(sorted(wipe.versions)),  # type: ignore[arg-type]
+        events=tuple(sorted(wipe.events)),
+        checkpoints=wipe.checkpoints,
+        reason=reason,
+    )
+    erasures.add(store.head(scope.tenant).chain_id, wipe.refs, at)
+    store.apply(scope, [change], actor=actor, at=at, cause=cause, expect=expect, then=then, step=step)
+
+
+def scrubbing(id: JobId, at: datetime) -> Job:
+    """The job that scrubs what the engine's logs still hold of erased content, whatever becomes of who erased it."""
+    return Job(id=id, kind="scrub", key="scrub", not_before=at)

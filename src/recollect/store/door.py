@@ -298,6 +298,7 @@ class Door:
             self.tx.add_text(f"v:{version.id}", version.item_id, version.content)
 
     def _version(self, version_id: str, of: ItemId | None = None) -> None:
+        self.tx.keep("versions", [version_id])
         row = self.tx.one(
             "select item_id from versions where tenant = :tenant and id = :id and not withdrawn", id=version_id
         )
@@ -329,6 +330,7 @@ class Door:
         unknown = [event_id for event_id in cited if event_id not in self.fresh]
         lengths = {event_id: len(event.chunks) for event_id, event in self.fresh.items()}
         if unknown:
+            self.tx.keep("events", unknown)
             found = self.tx.all(
                 f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] and not withdrawn",
                 ids=unknown,
@@ -424,6 +426,7 @@ def apply(
     enqueue(tx, then)
     if step:
         advance(tx, step, at)
+    _keep_embedded(tx, vectors)
     pen = Pen(tx, actor=actor, at=at, cause=cause)  # locks the tenant's row: from here on this write is alone
     if not changes and not vectors:
         return pen.rev
@@ -462,6 +465,13 @@ def _stamp(tx: Tx, door: Door, rev: Rev) -> None:
     touched = [handle.id for handle in door.handles.values() if handle.stamped]
     if touched:
         tx.run("update items set rev = :rev where tenant = :tenant and id in :ids[]", rev=rev, ids=touched)
+
+
+def _keep_embedded(tx: Tx, vectors: Sequence[Vector]) -> None:
+    # Before the tenant's row: an erasure holds its texts while it waits for that row.
+    for table, mark in (("events", "e:"), ("versions", "v:")):
+        if ids := [vector.ref[2:] for vector in vectors if vector.ref.startswith(mark)]:
+            tx.keep(table, ids)
 
 
 def _embed(tx: Tx, vectors: Sequence[Vector], rev: Rev) -> None:

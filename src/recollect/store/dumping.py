@@ -133,9 +133,6 @@ def load(tx: Tx, dumped: Iterable[Mapping[str, object]]) -> None:
             values["dedup_key"] = key
         if name == "events":
             values["digest"] = fingerprint(key, str(row["text"]))
-            tx.add_text(f"e:{row['id']}", str(row["item_id"]), str(row["text"]))
-        if name == "versions" and row["level"] == int(Level.R3):
-            tx.add_text(f"v:{row['id']}", str(row["item_id"]), str(row["content"]))
         batch.append(values)
     _insert(tx, table, batch)
     if not tx.one("select 1 from tenants where tenant = :tenant"):
@@ -149,6 +146,11 @@ def _insert(tx: Tx, table: str, batch: list[dict[str, object]]) -> None:
             f"insert into {table} (tenant, {', '.join(names)}) values (:tenant, {', '.join(f':{n}' for n in names)})",
             batch,
         )
+    for row in batch:
+        if table == "events":
+            tx.add_text(f"e:{row['id']}", str(row["item_id"]), str(row["text"]))
+        elif table == "versions" and row["level"] == int(Level.R3):
+            tx.add_text(f"v:{row['id']}", str(row["item_id"]), str(row["content"]))
 
 
 def state(tx: Tx) -> Iterator[Mapping[str, object]]:

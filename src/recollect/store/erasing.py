@@ -14,6 +14,7 @@ from recollect.store.tx import Tx
 
 def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
     """Do it, and say which journal bodies went with it. Refused when something new hangs on what is to go."""
+    _take(tx, change)
     _nothing_new(tx, change)
     edges = _edges(tx, change)
     gone = [
@@ -51,6 +52,16 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
         [{"ref": ref, "at": at} for ref in [*gone, *checkpoints]],
     )
     return replace(change, bodies=tuple(bodies))
+
+
+def _take(tx: Tx, change: Erase) -> None:
+    """Nobody builds on what is to go from here on; whoever is at it now is waited for, and found by the next look."""
+    for table, ids in (("versions", change.versions), ("events", change.events)):
+        if ids:
+            tx.all(
+                f"select id from {table} where tenant = :tenant and id in :ids[] order by id {tx.for_update}",
+                ids=list(ids),
+            )
 
 
 def _nothing_new(tx: Tx, change: Erase) -> None:

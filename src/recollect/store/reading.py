@@ -146,10 +146,10 @@ def events_by_id(tx: Tx, ids: Sequence[EventId]) -> list[Event]:
 
 
 def cited(tx: Tx, versions: Sequence[VersionId]) -> list[Event]:
-    columns = ", ".join(f"e.{name.strip()}" for name in rows.EVENT.split(","))
     found = tx.all(
-        f"select distinct {columns} from events e join witnesses w on w.tenant = e.tenant and w.event_id = e.id "
-        "where e.tenant = :tenant and w.version_id in :ids[] and not e.withdrawn order by e.item_id, e.seq",
+        f"select {rows.EVENT} from events where tenant = :tenant and not withdrawn and id in "
+        "(select w.event_id from witnesses w where w.tenant = :tenant and w.version_id in :ids[]) "
+        "order by item_id, seq",
         ids=list(versions),
     )
     return [rows.read_event(row) for row in found]

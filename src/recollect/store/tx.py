@@ -42,8 +42,13 @@ class Tx(Protocol):
         """These columns of the items with these ids, locked in the order of their ids where the engine locks rows."""
         ...
 
+    def keep(self, table: str, ids: Sequence[str]) -> None:
+        """These events or versions are not erased before this transaction ends. Where rows are locked it waits for
+        an erasure that is under way; what is read after it is what is left."""
+        ...
+
     def add_text(self, ref: str, item_id: str, text: str) -> None:
-        """Put a text into the text index."""
+        """Put the text of an event or a version that was just written into the text index."""
         ...
 
     def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:

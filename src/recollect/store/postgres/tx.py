@@ -69,6 +69,12 @@ class PostgresTx:
             ids=list(ids),
         )
 
+    def keep(self, table: str, ids: Sequence[str]) -> None:
+        self.many(
+            f"select id from {table} where tenant = :tenant and id in :ids[] order by id for key share",
+            [{"ids": list(ids)}],
+        )
+
     def add_text(self, ref: str, item_id: str, text: str) -> None:
         self.many(
             "insert into docs (tenant, ref, part, item_id, tsv) values (:tenant, :ref, :part, :item_id, "

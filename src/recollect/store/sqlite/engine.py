@@ -140,22 +140,27 @@ class SqliteTx:
         sql = f"select {columns} from items where tenant = :tenant and id = :id"
         return [row for id in ids if (row := self.one(sql, id=id))]
 
+    def keep(self, table: str, ids: Sequence[str]) -> None:
+        pass  # there is one writer at a time
+
     def add_text(self, ref: str, item_id: str, text: str) -> None:
-        self.run(
-            "insert into docs (tenant, ref, item_id) values (:tenant, :ref, :item_id)", ref=_flip(ref), item_id=item_id
-        )
         self._connection.execute(
-            "insert into docs_text (rowid, tenant, text) values (?, ?, ?)",
-            (self._connection.last_insert_rowid(), token(self.tenant), text),
+            "insert into texts (rowid, tenant, text) values (?, ?, ?)", (self._place(ref), token(self.tenant), text)
         )
 
     def drop_text(self, ref: str, text: str) -> None:
-        row = self.one("delete from docs where tenant = :tenant and ref = :ref returning rid", ref=_flip(ref))
-        if row:
-            self._connection.execute(
-                "insert into docs_text (docs_text, rowid, tenant, text) values ('delete', ?, ?, ?)",
-                (row[0], token(self.tenant), text),
-            )
+        self._connection.execute(
+            "insert into texts (texts, rowid, tenant, text) values ('delete', ?, ?, ?)",
+            (self._place(ref), token(self.tenant), text),
+        )
+
+    def _place(self, ref: str) -> int:
+        """The row of a text in the text index: events are even, versions odd."""
+        kind, _, id = ref.partition(":")
+        table, odd = ("events", 0) if kind == "e" else ("versions", 1)
+        row = self.one(f"select rid from {table} where tenant = :tenant and id = :id", id=id)
+        assert row is not None
+        return 2 * row[0] + odd
 
     def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
         self.many(
@@ -173,17 +178,6 @@ class SqliteTx:
 def token(tenant: TenantId) -> str:
     """The tenant as one word of the text index."""
     return "t" + tenant.encode().hex()
-
-
-def _flip(ref: str) -> str:
-    """`e:<id>` as `<id>:e`: what is written together has ids close to each other, and so lies on one page."""
-    kind, _, id = ref.partition(":")
-    return f"{id}:{kind}"
-
-
-def _unflip(flipped: str) -> str:
-    id, _, kind = flipped.rpartition(":")
-    return f"{kind}:{id}"
 
 
 class SqliteOutbox:
@@ -305,12 +299,14 @@ class SqliteEngine:
         if not wanted:
             return []
         found = tx.all(
-            "select d.ref, -bm25(docs_text, 0.0, 1.0) from docs_text join docs d on d.rid = docs_text.rowid "
-            "where docs_text match :match and d.tenant = :tenant order by bm25(docs_text, 0.0, 1.0) limit :limit",
+            "select coalesce('e:' || e.id, 'v:' || v.id), -bm25(texts, 0.0, 1.0) from texts "
+            "left join events e on e.rid = texts.rowid / 2 and texts.rowid % 2 = 0 and e.tenant = :tenant "
+            "left join versions v on v.rid = texts.rowid / 2 and texts.rowid % 2 = 1 and v.tenant = :tenant "
+            "where texts match :match order by bm25(texts, 0.0, 1.0) limit :limit",
             match=f"tenant:{token(tx.tenant)} AND text:({wanted})",
             limit=limit,
         )
-        return [(_unflip(ref), score) for ref, score in found]
+        return [(ref, score) for ref, score in found if ref]
 
     def backup(self, target: Path) -> None:
         """An online copy: into a file beside the target first, moved into place when it is whole."""

@@ -64,6 +64,7 @@ create index items_user on items (tenant, user_id, id);
 create index items_purge on items (tenant, purge_at) where purge_at is not null;
 
 create table events (
+    rid integer primary key,
     tenant text not null,
     id text not null,
     item_id text not null,
@@ -77,12 +78,13 @@ create table events (
     meta text not null,
     digest text not null,
     withdrawn integer not null,
-    primary key (tenant, id)
+    unique (tenant, id)
 );
 
 create unique index events_seq on events (tenant, item_id, seq);
 
 create table versions (
+    rid integer primary key,
     tenant text not null,
     id text not null,
     item_id text not null,
@@ -94,7 +96,7 @@ create table versions (
     created_at integer not null,
     quality_score real,
     withdrawn integer not null,
-    primary key (tenant, id)
+    unique (tenant, id)
 );
 
 create index versions_item on versions (tenant, item_id, id);
@@ -188,19 +190,11 @@ create table vectors (
 
 create index vectors_rev on vectors (tenant, embedder, rev);
 
-create table docs (
-    rid integer primary key,
-    tenant text not null,
-    ref text not null,
-    item_id text not null
-);
-
-create unique index docs_ref on docs (tenant, ref);
-
-create virtual table docs_text using fts5 (
+-- The text index has no table of its own beside it: an event is row 2 * rid, a version row 2 * rid + 1.
+create virtual table texts using fts5 (
     tenant, text, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
-insert into docs_text (docs_text, rank) values ('secure-delete', 1);
+insert into texts (texts, rank) values ('secure-delete', 1);
 
-insert into docs_text (docs_text, rank) values ('automerge', 8);
+insert into texts (texts, rank) values ('automerge', 8);
