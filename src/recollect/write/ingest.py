@@ -75,22 +75,25 @@ class Threads:
 
     def __init__(self, store: Store, size: int = 1000) -> None:
         self._store, self._size = store, size
-        self._known: dict[Scope, Held] = {}
+        self._known: dict[tuple[str | None, ...], Held] = {}
 
     def of(self, scope: Scope) -> Held | None:
-        scope = replace(scope, run_id=None)
-        held = self._known.get(scope) or self._store.thread(scope)
-        if held:
+        held = self._known.get(_thread_key(scope))
+        if held is None and (held := self._store.thread(scope)):
             self.keep(scope, held)
         return held
 
     def keep(self, scope: Scope, held: Held) -> None:
         if len(self._known) >= self._size:
             self._known.clear()
-        self._known[replace(scope, run_id=None)] = held
+        self._known[_thread_key(scope)] = held
 
     def forget(self, scope: Scope) -> None:
-        self._known.pop(replace(scope, run_id=None), None)
+        self._known.pop(_thread_key(scope), None)
+
+
+def _thread_key(scope: Scope) -> tuple[str | None, ...]:
+    return (scope.tenant, scope.user_id, scope.agent_id, scope.project_id, scope.thread_id)
 
 
 @dataclass(frozen=True, slots=True)

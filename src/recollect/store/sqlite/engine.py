@@ -33,6 +33,13 @@ from recollect.store.tx import Row, Tx, bound
 APPLICATION_ID = 0x5EC0_11EC
 _LIST = re.compile(r":(\w+)\[\]")
 _SHORT = 4
+_PRAGMAS = (
+    "journal_mode = wal",
+    "synchronous = full",
+    "wal_autocheckpoint = 4000",
+    "secure_delete = on",
+    "temp_store = memory",
+)
 
 
 @lru_cache(maxsize=4096)
@@ -207,7 +214,7 @@ class SqliteEngine:
     def _connect(self) -> Connection:
         connection = _open(self.path)
         connection.set_busy_timeout(int(self._patience * 1000))
-        for pragma in ("journal_mode = wal", "synchronous = full", "secure_delete = on", "temp_store = memory"):
+        for pragma in _PRAGMAS:
             connection.execute(f"pragma {pragma}").fetchall()
         with self._guard:
             self._connections.append(connection)
