@@ -3,9 +3,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from bench.postgres import Server, temporary_postgres
 from tests.postgres import fresh_database
+
+# Two cores, other tests beside: how long one example takes says nothing.
+settings.register_profile("recollect", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("recollect")
 
 SERVER = pytest.StashKey[Server]()
 

@@ -1,11 +1,35 @@
 """Recollect: long-term memory for AI agents that shows its receipts."""
 
-from recollect.domain.ids import ItemId
-from recollect.domain.item import Visibility
-from recollect.domain.scope import Principal, Role
-from recollect.errors import RecollectError
-from recollect.memory import Memory
-from recollect.wiring import open_memory
-from recollect.write.ingest import Message
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recollect.domain.ids import ItemId
+    from recollect.domain.item import Visibility
+    from recollect.domain.scope import Principal, Role
+    from recollect.errors import RecollectError
+    from recollect.memory import Memory
+    from recollect.wiring import open_memory
+    from recollect.write.ingest import Message
+else:
+    _HOMES = {
+        "ItemId": "domain.ids",
+        "Memory": "memory",
+        "Message": "write.ingest",
+        "Principal": "domain.scope",
+        "RecollectError": "errors",
+        "Role": "domain.scope",
+        "Visibility": "domain.item",
+        "open_memory": "wiring",
+    }
+
+    def __getattr__(name: str) -> object:
+        """Each name is loaded when it is first asked for: a command line must not wait for all of the house."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = found
+        return found
+
 
 __all__ = ["ItemId", "Memory", "Message", "Principal", "RecollectError", "Role", "Visibility", "open_memory"]

@@ -1,6 +1,7 @@
 """One small tree of errors. Each says what was refused, of which thing, and what would help."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 
 class RecollectError(Exception):
@@ -90,3 +91,14 @@ class NotAStore(StoreError):
 
 class SchemaTooNew(StoreError):
     """A newer Recollect wrote this."""
+
+
+@contextmanager
+def checked() -> Generator[None]:
+    """Where input becomes domain values: what they refuse is Invalid, in their own words."""
+    try:
+        yield
+    except RecollectError:
+        raise
+    except ValueError as error:
+        raise Invalid(str(error)) from error

@@ -13,7 +13,7 @@ from recollect.care.restore import OneEntry, OneMemory, Target
 from recollect.clock import Clock
 from recollect.domain.change import Change, Disclose, Note, Protect, Verb, move, revise
 from recollect.domain.event import Event, Trust
-from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq
+from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, Seq
 from recollect.domain.item import Active, Archived, Body, Item, SoftDeleted, State, Visibility
 from recollect.domain.job import JobStatus
 from recollect.domain.journal import Entry, Head
@@ -21,12 +21,13 @@ from recollect.domain.query import Filters, Page
 from recollect.domain.record import RULES, Given, Rules
 from recollect.domain.refs import item_of
 from recollect.domain.scope import Principal, Role, Scope, actor
+from recollect.domain.text import sound
 from recollect.domain.version import Version
-from recollect.errors import Forbidden, Gone, Invalid, NotFound
+from recollect.errors import Forbidden, Gone, Invalid, NotFound, checked
 from recollect.policy import access
 from recollect.policy.access import Action, Answer, Denied
 from recollect.policy.rollback import Plan
-from recollect.ports import Erasures, Held, Seal, Store
+from recollect.ports import Erasures, Held, Kept, Seal, Store
 from recollect.write.ingest import Appended, Ingest, Message, Remembered, Statement, Threads
 
 PURGE_AFTER = timedelta(days=30)
@@ -53,6 +54,18 @@ class Shown:
     rev: Rev
     versions: Sequence[Version]
     evidence: Sequence[Event]
+
+    @property
+    def current(self) -> Version | None:
+        """The version that speaks for the memory: the promoted one, else the newest with witnesses, else the newest."""
+        promoted = [version for version in self.versions if version.id == self.item.active_version_id]
+        attested = [version for version in self.versions if version.bullets]
+        return next(iter([*promoted, *reversed(attested), *reversed(self.versions)]), None)
+
+    @property
+    def words(self) -> str:
+        """What the memory says. A thread says nothing of its own: it has its events."""
+        return self.current.content if self.current else ""
 
 
 class Memory:
@@ -103,7 +116,8 @@ class Memory:
             trust=trust,
             ts=ts,
         )
-        return self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
+        with checked():
+            return self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
 
     def append(
         self,
@@ -119,7 +133,8 @@ class Memory:
         """Keep evidence: messages, word for word, at the end of a thread."""
         if not messages:
             raise Invalid("there are no messages to append")
-        return self._ingest(visibility, user_id, project_id, thread_id, run_id).append(messages, key)
+        with checked():
+            return self._ingest(visibility, user_id, project_id, thread_id, run_id).append(messages, key)
 
     def _ingest(
         self,
@@ -156,9 +171,26 @@ class Memory:
         found = self._store.items(self._tenant, filters, access.sight(self.principal), page)
         return [held.item for held in found]
 
+    def lines(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Shown]:
+        """Memories in sight with their words, newest first; their evidence is left to `show`."""
+        found = self._store.items(self._tenant, filters, access.sight(self.principal), page)
+        return [Shown(held.item, held.rev, self._store.versions(self._tenant, held.item.id), ()) for held in found]
+
+    def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
+        """The events of a thread, by the id of its episode, in their order."""
+        self._read(item_id)
+        return self._store.events(self._tenant, item_id, first=after + 1, limit=limit)
+
     def find(self, name: str) -> ItemId:
-        """The memory whose id is, or ends with, this."""
-        found = self._store.named(self._tenant, name.lower(), access.sight(self.principal))
+        """The memory whose id is, or ends with, this; erased ones are found too, to be told from unknown ones."""
+        with checked():
+            sound(name, "the id", 36)
+        if not name.strip():
+            raise Invalid("the id is blank", "List the memories with: recollect show")
+        found = list(self._store.named(self._tenant, name.lower(), access.sight(self.principal)))
+        if not found:
+            erased = [t.ref[2:] for t in self._store.tombstones(self._tenant) if t.ref.startswith("i:")]
+            found = [ItemId(id) for id in erased if id.endswith(name.lower())]
         if len(found) > 1:
             raise Invalid(f"{len(found)} memories have an id that ends with {name!r}", "Give more of the id.")
         if not found:
@@ -222,19 +254,25 @@ class Memory:
         """Change fields of a memory: category, importance, tags, body, validity …"""
         held = self._written(item_id)
         try:
-            after = replace(held.item, **fields)  # type: ignore[arg-type]
+            with checked():
+                after = replace(held.item, **fields)  # type: ignore[arg-type]
+                change = revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)
         except TypeError as error:
             raise Invalid(f"a memory has no such field: {error}") from None
-        return self._change(held, [revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)])
+        return self._change(held, [change])
 
     def archive(self, item_id: ItemId, reason: str = "") -> Rev:
         """Out of default retrieval; still searchable."""
-        return self._move(item_id, Archived(self._deps.clock.now(), reason))
+        with checked():
+            state = Archived(self._deps.clock.now(), reason)
+        return self._move(item_id, state)
 
     def delete(self, item_id: ItemId, reason: str = "") -> Rev:
         """Hide a memory. It is kept, unless the tenant chose to purge what is deleted."""
         now = self._deps.clock.now()
-        return self._move(item_id, SoftDeleted(now, now + PURGE_AFTER, reason))
+        with checked():
+            state = SoftDeleted(now, now + PURGE_AFTER, reason)
+        return self._move(item_id, state)
 
     def restore(self, item_id: ItemId) -> Rev:
         """Bring back what was archived, expired or deleted."""
@@ -309,6 +347,16 @@ class Memory:
 
     def erase_user(self, user_id: str, *, reason: str = "asked for by the person concerned") -> Wipe:
         """Remove everything that is kept for a user."""
+        kept = self._kept_for(user_id)
+        return self._wipe(sorted(kept.items), [], sorted(kept.checkpoints), reason)
+
+    def preview_erase_user(self, user_id: str) -> Wipe:
+        """What erasing everything of a user would take with it."""
+        kept = self._kept_for(user_id)
+        wipe = erasing.survey(self._store, self._tenant, sorted(kept.items))
+        return replace(wipe, checkpoints=tuple(sorted(kept.checkpoints)))
+
+    def _kept_for(self, user_id: str) -> Kept:
         if self.principal.role is not Role.ADMIN and self.principal.id != user_id:
             raise Forbidden("erasing is for admins and for the person concerned")
         if self.principal.role is Role.AGENT:
@@ -316,7 +364,7 @@ class Memory:
         kept = self._store.kept_for(self._tenant, user_id)
         if not kept.items and not kept.checkpoints:
             raise NotFound(f"nothing is kept for the user {user_id}")
-        return self._wipe(sorted(kept.items), [], sorted(kept.checkpoints), reason)
+        return kept
 
     def _roots(self, item_id: ItemId, evidence: bool) -> list[EventId]:
         held = self._read(item_id)
@@ -326,6 +374,7 @@ class Memory:
     def _wipe(
         self, items: Sequence[ItemId], events: Sequence[EventId], checkpoints: Sequence[RecordId], why: str
     ) -> Wipe:
+        now = self._deps.clock.now()
         wipe = erasing.erase(
             self._store,
             self._deps.erasures,
@@ -334,10 +383,11 @@ class Memory:
             events,
             checkpoints=checkpoints,
             actor=actor(self.principal),
-            at=self._deps.clock.now(),
+            at=now,
             reason=why,
+            then=[erasing.scrubbing(JobId(self._deps.clock.mint()), now)],
         )
-        self._store.scrub()
+        self._store.scrub()  # at once if nobody is in the way; the job makes sure of it
         return wipe
 
     # -- the time machine ---------------------------------------------------------------------------------

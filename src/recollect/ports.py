@@ -173,7 +173,7 @@ class Store(Protocol):
         ...
 
     def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
-        """Live items whose id ends like this: how people abbreviate ids."""
+        """Items, withdrawn or not, whose id ends like this: how people abbreviate ids."""
         ...
 
     def thread(self, scope: Scope) -> Held | None:

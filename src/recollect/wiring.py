@@ -1,19 +1,47 @@
 """The composition root: settings become a store, a clock and a Memory."""
 
 import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from socket import gethostname
+from urllib.parse import urlsplit
+
+import apsw
 
 from recollect import settings as configuration
+from recollect.care import checkup, recover
+from recollect.care.checkup import Check, Verdict
+from recollect.care.recover import Recovered
 from recollect.clock import Clock, SystemClock
-from recollect.domain.scope import Principal, Role
-from recollect.errors import Invalid, StoreError
+from recollect.domain.scope import Principal, Role, actor
+from recollect.errors import Forbidden, Invalid, NotAStore, NotFound, RecollectError, Refused, StoreError, checked
+from recollect.jobs import schedule
+from recollect.jobs.kinds import KINDS
+from recollect.jobs.worker import Worker
 from recollect.memory import Deps, Memory
+from recollect.policy import access
+from recollect.policy.access import Action, Denied
 from recollect.ports import Store
 from recollect.settings import Settings
+from recollect.store.migrations import migrations
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.store.sql import SqlStore
+from recollect.store.sqlite import swap
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.tx import Engine
+
+SAFE_SQLITE = "3.51.3"  # the first without the bug that could corrupt a write-ahead log when it is reset
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came back, and where the store is that it replaced."""
+
+    found: Recovered
+    aside: Path | None
 
 
 def open_memory(
@@ -56,19 +84,39 @@ def connect(settings: Settings, *, clock: Clock | None = None, create: bool = Fa
     return Memory(deps, principal(settings))
 
 
+def incoming(settings: Settings, *, clock: Clock | None = None) -> Memory:
+    """Memory of a tenant that is still to come: an import makes it."""
+    return Memory(dependencies(settings, clock=clock, create=True), principal(settings))
+
+
+def worker(settings: Settings, *, clock: Clock | None = None) -> Worker:
+    """A worker for the jobs of all tenants, whose recurring jobs it makes sure of."""
+    deps = dependencies(settings, clock=clock)
+    for tenant in deps.store.tenants():
+        schedule.ensure(deps.store, tenant, deps.clock.now())
+    name = f"{gethostname()}:{os.getpid()}"
+    return Worker(deps=deps, kinds=KINDS, name=name, lease=timedelta(seconds=settings.lease), cap=settings.job_cap)
+
+
 def dependencies(settings: Settings, *, clock: Clock | None = None, create: bool = False) -> Deps:
     beside = sidecar(settings)
     return Deps(
         store=open_store(settings, create=create),
         clock=clock or SystemClock(),
-        erasures=FileErasures(beside.with_name(beside.name + ".erasures")),
+        erasures=_erasures(settings),
         seal=FileSeal(beside.with_name(beside.name + ".key")),
     )
 
 
+def _erasures(settings: Settings) -> FileErasures:
+    beside = sidecar(settings)
+    return FileErasures(beside.with_name(beside.name + ".erasures"))
+
+
 def principal(settings: Settings) -> Principal:
     role = Role.AGENT if settings.agent else settings.role
-    return Principal(tenant=settings.tenant, id=settings.user, role=role, agent_id=settings.agent)
+    with checked():
+        return Principal(tenant=settings.tenant, id=settings.user, role=role, agent_id=settings.agent)
 
 
 def open_store(settings: Settings, *, create: bool = False) -> Store:
@@ -76,9 +124,14 @@ def open_store(settings: Settings, *, create: bool = False) -> Store:
     if settings.postgres:
         return SqlStore(_postgres(settings, create))
     path = Path(settings.store).expanduser()
-    if create and path.parent == settings.home:
-        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if create:
+        _make_home(settings, path)
     return SqlStore(SqliteEngine(path, create=create, patience=settings.patience))
+
+
+def _make_home(settings: Settings, path: Path) -> None:
+    if path.parent == settings.home:
+        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _postgres(settings: Settings, create: bool) -> Engine:
@@ -92,6 +145,15 @@ def _postgres(settings: Settings, create: bool) -> Engine:
     return PostgresEngine(settings.store, create=create, patience=settings.patience)
 
 
+def place(settings: Settings) -> str:
+    """Where the store is, in words that hold no password."""
+    if not settings.postgres:
+        return str(Path(settings.store).expanduser().absolute())
+    address = urlsplit(settings.store)
+    host = address.netloc.rpartition("@")[2]
+    return f"{address.scheme}://{host}{address.path}"
+
+
 def sidecar(settings: Settings) -> Path:
     """The name that files beside the store start with."""
     if not settings.postgres:
@@ -99,3 +161,102 @@ def sidecar(settings: Settings) -> Path:
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     place = settings.store.rpartition("@")[2].partition("?")[0]
     return settings.home / f"postgres-{hashlib.sha256(place.encode()).hexdigest()[:12]}"
+
+
+# -- the whole store ----------------------------------------------------------------------------------------
+
+
+def restore(settings: Settings, backup: Path, *, replace: bool = False, clock: Clock | None = None) -> Restored:
+    """A backup becomes the store, examined first and rid of what was erased since it was made.
+
+    A SQLite store that is there is set aside, and only when `replace` says so. A PostgreSQL database must be empty.
+    """
+    _must(settings, Action.IMPORT)
+    if not backup.is_file():
+        raise NotFound(f"there is no backup at {backup}", "Check the name.")
+    if settings.postgres:
+        return _restore_database(settings, backup, clock or SystemClock())
+    return _restore_file(settings, backup, replace, clock or SystemClock())
+
+
+def _restore_file(settings: Settings, backup: Path, replace: bool, clock: Clock) -> Restored:
+    target = Path(settings.store).expanduser()
+    if target.exists():
+        if target.samefile(backup):
+            raise Invalid(f"{backup} is the store itself", "Name a backup of it.")
+        if not replace:
+            raise Refused(f"there is a store at {target}", "With --replace it is set aside; nothing of it is removed.")
+    _make_home(settings, target)
+    if not target.parent.is_dir():
+        raise NotAStore(f"the directory {target.parent} does not exist", "Create it first.")
+    with swap.workbench(target) as bench:
+        packed = recover.is_packed(backup)
+        if not packed:
+            swap.copy_store(backup, bench)
+        store = SqlStore(SqliteEngine(bench, create=packed, patience=settings.patience))
+        try:
+            if packed:
+                recover.unpack(store, backup)
+            found = recover.make_ready(store, _erasures(settings), actor=actor(principal(settings)), at=clock.now())
+        finally:
+            store.close()
+        return Restored(found, swap.put_in_place(bench, target, clock.now()))
+
+
+def _restore_database(settings: Settings, backup: Path, clock: Clock) -> Restored:
+    if not recover.is_packed(backup):
+        raise NotAStore(
+            f"{backup} is not a backup of a PostgreSQL store",
+            "Move a tenant from SQLite to PostgreSQL with: recollect export, then recollect import",
+        )
+    store = open_store(settings, create=True)
+    try:
+        if store.tenants():
+            raise Refused("the database is not empty", "Name an empty one: a restore does not mix stores.")
+        recover.unpack(store, backup)
+        found = recover.make_ready(store, _erasures(settings), actor=actor(principal(settings)), at=clock.now())
+        return Restored(found, None)
+    finally:
+        store.close()
+
+
+def examine(settings: Settings, *, clock: Clock | None = None) -> Iterator[Check]:
+    """Everything that can be looked at without knowing what memory says."""
+    _must(settings, Action.VERIFY)
+    _must(settings, Action.OVERSEE)
+    yield checkup.interpreter()
+    path = Path(settings.store).expanduser()
+    if not settings.postgres:
+        yield checkup.library("SQLite", apsw.sqlite_lib_version(), SAFE_SQLITE)
+    try:
+        deps = dependencies(settings, clock=clock)
+    except RecollectError as error:
+        yield checkup.unreachable(error)
+        return
+    try:
+        yield from _examine(settings, deps, path)
+    finally:
+        deps.store.close()
+
+
+def _examine(settings: Settings, deps: Deps, path: Path) -> Iterator[Check]:
+    engine = "postgres" if settings.postgres else "sqlite"
+    tenants = deps.store.tenants()
+    yield Check("store", Verdict.WELL, f"{place(settings)}, tenants: {len(tenants)}")
+    newest = len(migrations(f"recollect.store.{engine}.migrations"))
+    yield Check("schema", Verdict.WELL, f"{newest}, the newest this Recollect knows")
+    beside = sidecar(settings)
+    files = [beside.with_name(beside.name + ending) for ending in ("", "-wal", ".erasures", ".key")]
+    yield checkup.privacy(files)
+    if not settings.postgres:
+        yield checkup.writable(path)
+        yield checkup.room(path)
+    yield checkup.engine(deps.store)
+    for tenant in tenants:
+        yield from checkup.tenant(deps.store, deps.erasures, tenant, deps.clock.now())
+
+
+def _must(settings: Settings, action: Action) -> None:
+    answer = access.may(principal(settings), action)
+    if isinstance(answer, Denied):
+        raise Forbidden(answer.why)

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from recollect.domain import codec
@@ -44,6 +44,17 @@ def entries(store: Store, tenant: TenantId) -> Iterator[Entry]:
 def verify(store: Store, tenant: TenantId, exported: Head | None = None, *, deep: bool = False) -> Verified:
     """Walk the chain from its first entry to the head that the store names; `deep` also holds what it tells of
     against what the store holds."""
+    verified = _walk(store, tenant, exported)
+    for _ in range(_TRIES):
+        if verified.whole or store.head(tenant).seq == verified.head.seq:
+            break
+        verified = _walk(store, tenant, exported)  # an erasure since may have taken bodies from under the walk
+    if deep and verified.whole:  # a journal that is not whole accounts for nothing
+        verified = replace(verified, findings=account(store, tenant))
+    return verified
+
+
+def _walk(store: Store, tenant: TenantId, exported: Head | None) -> Verified:
     head = store.head(tenant)
     count = 0
 
@@ -56,8 +67,6 @@ def verify(store: Store, tenant: TenantId, exported: Head | None = None, *, deep
             yield entry
 
     findings = tuple(chain.findings(counted(), head, exported))
-    if deep and not findings:  # a journal that is not whole accounts for nothing
-        findings = account(store, tenant)
     return Verified(head, count, findings)
 
 

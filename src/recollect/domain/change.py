@@ -14,6 +14,7 @@ from recollect.domain.ids import EventId, ItemId, RecordId, Seq, VersionId
 from recollect.domain.item import Active, Archived, Expired, Item, SoftDeleted, State
 from recollect.domain.record import Asked, Decided, Ended, Given, Pending, Record, family
 from recollect.domain.relation import Relation
+from recollect.domain.text import sound
 from recollect.domain.version import Version
 
 
@@ -215,6 +216,9 @@ class Erase:
     reason: str
     bodies: tuple[Seq, ...] = ()
 
+    def __post_init__(self) -> None:
+        sound(self.reason, "the reason", 10_000)
+
 
 @dataclass(frozen=True, slots=True)
 class Undo:
@@ -275,6 +279,8 @@ def inverse(change: Change) -> Plain | Irreversible:
             return Link(relation)
         case Relink(before, after):
             return Relink(after, before)
+        case Note(Decided() | Given(), _):
+            return Irreversible("what a person decided stays decided, and what ended it does too")
         case Note(before, after):
             return Note(after, before)
         case Protect():

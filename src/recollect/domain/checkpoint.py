@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.ids import RecordId
+from recollect.domain.text import name, sound_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,3 +16,8 @@ class Checkpoint:
     checkpoint_data: Mapping[str, object]
     created_at: datetime
     updated_at: datetime
+
+    def __post_init__(self) -> None:
+        name(self.user_id, "user_id")
+        name(self.thread_id, "thread_id")
+        sound_json(self.checkpoint_data, "the checkpoint")

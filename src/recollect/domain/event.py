@@ -6,7 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.ids import EventId, ItemId
-from recollect.domain.text import name, sound
+from recollect.domain.moment import zoned
+from recollect.domain.text import name, sound, sound_json
 
 UNPLACED = 0
 """The sequence number of an event that the store has not placed in its thread yet."""
@@ -50,6 +51,8 @@ class Event:
         sound(self.text, "the text")
         name(self.author, "the author")
         name(self.role, "the role")
+        zoned(self.ts, "the time")
+        sound_json(self.meta, "the meta data")
         if not self.text.strip():
             raise ValueError("the text is blank: there is nothing to remember")
         if self.chunks and self.chunks[-1].end > len(self.text):

@@ -1,7 +1,7 @@
 """Names of things. Every id is a UUIDv7 in its canonical text form, so ids sort by the time they were made."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import NewType
 from uuid import UUID
 
@@ -18,12 +18,13 @@ Rev = NewType("Rev", int)
 Seq = NewType("Seq", int)
 """A place in a tenant's journal, counted from 1 without gaps."""
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TENANT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
 def uuid7(at: datetime, entropy: bytes) -> str:
     """The UUIDv7 of a moment and ten random bytes (74 bits of them are used)."""
-    millis = int(at.timestamp() * 1000)
+    millis = (at - _EPOCH) // timedelta(milliseconds=1)
     noise = int.from_bytes(entropy[:10], "big")
     value = (millis & 0xFFFF_FFFF_FFFF) << 80
     value |= 0x7 << 76 | (noise >> 62 & 0xFFF) << 64

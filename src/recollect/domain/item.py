@@ -8,7 +8,8 @@ from enum import StrEnum
 from recollect.domain.event import Trust
 from recollect.domain.ids import ItemId, VersionId
 from recollect.domain.level import Level
-from recollect.domain.text import name, sound
+from recollect.domain.moment import zoned
+from recollect.domain.text import name, sound, sound_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,11 @@ class Pattern:
     template: Mapping[str, object]
     hint: str
 
+    def __post_init__(self) -> None:
+        sound(self.trigger, "a pattern's trigger")
+        sound_json(self.template, "a pattern's template")
+        sound(self.hint, "a pattern's hint")
+
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
@@ -72,6 +78,11 @@ class Workflow:
     steps: tuple[str, ...]
     hint: str
     details: Mapping[str, object]
+
+    def __post_init__(self) -> None:
+        for text, what in ((self.trigger, "trigger"), (self.hint, "hint"), *((step, "step") for step in self.steps)):
+            sound(text, f"a workflow's {what}")
+        sound_json(self.details, "a workflow's details")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +122,9 @@ class Archived:
     at: datetime
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        sound(self.reason, "the reason", 10_000)
+
 
 @dataclass(frozen=True, slots=True)
 class Expired:
@@ -118,6 +132,9 @@ class Expired:
 
     at: datetime
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        sound(self.reason, "the reason", 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +144,9 @@ class SoftDeleted:
     at: datetime
     purge_at: datetime
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        sound(self.reason, "the reason", 10_000)
 
 
 State = Active | Archived | Expired | SoftDeleted
@@ -203,6 +223,8 @@ class Item:
         name(self.category, "the category")
         for tag in self.tags:
             name(tag, "a tag")
+        for field in ("origin_at", "created_at", "updated_at", "valid_from", "valid_to"):
+            zoned(getattr(self, field), field)
         if not 1 <= self.importance <= 5:
             raise ValueError(f"importance {self.importance}: give a whole number from 1 to 5")
         match self.visibility:

@@ -116,6 +116,7 @@ class Asked:
     asked_at: datetime
 
     def __post_init__(self) -> None:
+        name(self.agent_id, "agent_id")
         if not sound(self.purpose, "the purpose", 2_000).strip():
             raise ValueError("a grant needs a purpose: say what the reading is for")
 
@@ -145,6 +146,9 @@ class Ended:
     asked_at: datetime
     ended_at: datetime
     reason: str
+
+    def __post_init__(self) -> None:
+        sound(self.reason, "the reason", 10_000)
 
 
 Grant = Asked | Given | Ended
@@ -217,6 +221,7 @@ class Epoch:
 
     def __post_init__(self) -> None:
         name(self.project_id, "project_id")
+        sound(self.reason, "the reason", 10_000)
 
 
 Record = Contradiction | Proposal | Grant | Refinement | Rules | Epoch

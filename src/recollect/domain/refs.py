@@ -101,10 +101,10 @@ def refs(change: Change) -> Refs:
                 needs={f"i:{relation.from_id}", f"i:{relation.to_id}"},
             )
         case Note() | Consent():
-            record = _record(change)
+            stages = [stage for stage in (change.before, change.after) if stage]
             return _refs(
-                makes={f"{family(record)}:{record.id}"},
-                needs={f"i:{item_id}" for item_id in concerns(record)},
+                makes={f"{family(stages[0])}:{stages[0].id}"},
+                needs={f"i:{item_id}" for stage in stages for item_id in concerns(stage)},
             )
         case Protect(item_id):
             return _refs(sets={f"i:{item_id}/constitutional"}, needs={f"i:{item_id}"})

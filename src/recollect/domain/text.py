@@ -1,5 +1,9 @@
 """Text that every store can hold, and how long it is."""
 
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import cast
+
 MAX_TEXT = 1_000_000
 MAX_NAME = 200
 
@@ -18,6 +22,28 @@ def sound(text: str, what: str, limit: int = MAX_TEXT) -> str:
     if len(text) > limit:
         raise ValueError(f"{what} has {len(text):,} characters, at most {limit:,} are kept: split it")
     return text
+
+
+def sound_json(value: object, what: str) -> None:
+    """Refuses what JSON, or a store, cannot hold as it is: odd keys, odd objects, no-numbers, unsound text."""
+    match value:
+        case str():
+            sound(value, what)
+        case float() if not isfinite(value):
+            raise ValueError(f"{what} holds {value}, which JSON has no number for: leave it out or write it as text")
+        case None | bool() | int() | float():
+            pass
+        case list() | tuple():
+            for part in cast(Sequence[object], value):
+                sound_json(part, what)
+        case Mapping():
+            for key, part in cast(Mapping[object, object], value).items():
+                if not isinstance(key, str):
+                    raise ValueError(f"{what} has the key {key!r}: keys are text")
+                sound(key, what)
+                sound_json(part, what)
+        case _:
+            raise ValueError(f"{what} holds a {type(value).__name__}: use text, numbers, lists and objects")
 
 
 def name(text: str | None, what: str) -> str | None:

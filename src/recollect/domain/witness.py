@@ -41,6 +41,10 @@ class ChunkWitness:
     number: int
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        if self.number < 1:
+            raise ValueError(f"witness c:{self.event_id}.{self.number}: chunks are counted from 1")
+
     @property
     def chunk_id(self) -> str:
         return f"{self.event_id}.{self.number}"
@@ -61,6 +65,8 @@ class Bullet:
 
     def __post_init__(self) -> None:
         sound(self.text, "a bullet's text")
+        for witness in self.witnesses:
+            sound(witness.reason, "a witness's reason", 2_000)
         if not self.witnesses:
             raise ValueError(f"the bullet {self.text[:60]!r} has no witness: every sentence names its evidence")
 

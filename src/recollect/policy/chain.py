@@ -19,11 +19,15 @@ def findings(entries: Iterable[Entry], now: Head, exported: Head | None = None) 
     missing: set[Seq] = set()
     erased: set[Seq] = set()
     met = exported is None or exported.seq == 0
+    broken = False
     for entry in entries:
         header = entry.header
         wrong = list(_wrong(entry, last, hash))
+        broken = broken or bool(wrong)
         yield from (Finding(header.seq, what) for what in wrong)
-        if entry.body is None and header.op not in BODILESS:
+        if entry.body is None and header.op == "erase":
+            yield Finding(header.seq, "the body of an erasure is missing: it says what was erased and holds no content")
+        elif entry.body is None and header.op not in BODILESS:
             missing.add(header.seq)
         if header.op == "erase" and not wrong and isinstance(change := entry.change, Erase):
             erased |= set(change.bodies)
@@ -34,6 +38,8 @@ def findings(entries: Iterable[Entry], now: Head, exported: Head | None = None) 
         last, hash = header.seq, entry.hash
     for seq in sorted(missing - erased):
         yield Finding(seq, "the body is missing and no erasure accounts for it")
+    for seq in sorted(erased - missing) if not broken else ():
+        yield Finding(seq, "an erasure took the body, and it is there again")
     if (now.seq, now.hash) != (last, hash):
         yield Finding(last, f"the journal ends at entry {last}, the store's head names entry {now.seq}")
     if exported and exported.chain_id != now.chain_id:
@@ -47,7 +53,8 @@ def findings(entries: Iterable[Entry], now: Head, exported: Head | None = None) 
 def _wrong(entry: Entry, last: Seq, hash: str) -> Iterator[str]:
     header = entry.header
     if header.seq != last + 1:
-        yield f"entry {last + 1} is missing" if header.seq > last + 1 else "the entry is out of order"
+        late = header.seq <= last
+        yield f"the entry is out of order: entry {last + 1} belongs here" if late else f"entry {last + 1} is missing"
     elif header.prev_hash != hash:
         yield "it does not follow from the entry before it"
     if header_hash(header) != entry.hash:

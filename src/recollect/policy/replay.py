@@ -31,6 +31,7 @@ from recollect.domain.record import Contradiction, Open, Resolved
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
 
+K = TypeVar("K", bound=str)
 T = TypeVar("T", Version, Event)
 
 
@@ -130,7 +131,7 @@ def _as_it_stands(told: Told, item: Item) -> Item:
     return replace(item, constitutional=item.id in told.protected, active_version_id=pointer)
 
 
-def _of_live_items(told: Told, kind: str, held: Mapping[str, T]) -> Iterator[Mapping[str, object]]:
+def _of_live_items(told: Told, kind: str, held: Mapping[K, T]) -> Iterator[Mapping[str, object]]:
     for name in sorted(held):
         if held[name].item_id in told.items:
             yield {kind: codec.encode(held[name])}

@@ -46,7 +46,7 @@ from recollect.ports import Receipt, Vector
 from recollect.store import rows
 from recollect.store.erasing import erase
 from recollect.store.fingerprint import fingerprint
-from recollect.store.journal import Owner, Pen
+from recollect.store.journal import Owner, Pen, no_tenant
 from recollect.store.outbox import advance, enqueue
 from recollect.store.records import put_record, read_record
 from recollect.store.tx import Tx
@@ -248,11 +248,11 @@ class Door:
         handle = self._live(event.item_id)
         if handle.kind != "episode":
             raise Invalid(f"memory {event.item_id} is a {handle.kind}", "Events belong to an episode.")
+        if self._erased(f"e:{event.id}"):
+            raise Gone(f"event {event.id} was erased and does not come back")
         if event.seq != UNPLACED:
             self._show("events", event.id)
             return event
-        if self._erased(f"e:{event.id}"):
-            raise Gone(f"event {event.id} was erased and does not come back")
         handle.last_seq += 1
         event = replace(event, seq=handle.last_seq)
         self.tx.run(
@@ -271,7 +271,8 @@ class Door:
     def _digest(self, text: str) -> str:
         if not self.key:
             row = self.tx.one("select dedup_key from tenants where tenant = :tenant")
-            assert row is not None
+            if row is None:
+                raise no_tenant(self.tx)
             self.key = bytes(row[0])
         return fingerprint(self.key, text)
 

@@ -96,7 +96,7 @@ def items(tx: Tx, filters: Filters, sight: Sight, page: Page) -> list[Held]:
 def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
     seen, values = in_sight(sight)
     found = tx.all(
-        f"select i.id from items i where i.tenant = :tenant and not i.withdrawn and {seen[0]} "
+        f"select i.id from items i where i.tenant = :tenant and {seen[0]} "
         "and substr(i.id, length(i.id) - length(:ending) + 1) = :ending order by i.id limit 20",
         ending=ending,
         **values,

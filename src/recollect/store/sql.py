@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextvars import Context
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -71,6 +72,7 @@ class SqlStore:
         uses = [o for o in observations if isinstance(o, Used)]
         happened = [o for o in observations if isinstance(o, Operation)]
         with self._engine.write(tenant) as tx:
+            _must_exist(tx)
             tx.many(
                 "insert into usage (tenant, item_id, retrieval_count, citation_count, ignore_count, last_accessed) "
                 "select :tenant, i.id, :retrieved, :cited, :ignored, :accessed from items i "
@@ -238,8 +240,13 @@ class SqlStore:
 
     def search(self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20) -> Sequence[Found]:
         with self._engine.read(tenant) as tx:
-            hits = dict(self._engine.search(tx, words, limit * 5))
-            return _seen(tx, hits, sight)[:limit] if hits else []
+            depth = limit * 5
+            while True:
+                hits = dict(self._engine.search(tx, words, depth))
+                found = _seen(tx, hits, sight) if hits else []
+                if len(found) >= limit or len(hits) < depth:
+                    return found[:limit]
+                depth *= 10  # most of these are out of sight: look further down
 
     # -- reading the journal ------------------------------------------------------------------------------
 
@@ -294,6 +301,7 @@ class SqlStore:
 
     def enqueue(self, tenant: TenantId, jobs: Sequence[Job]) -> None:
         with self._engine.write(tenant) as tx:
+            _must_exist(tx)
             outbox.enqueue(tx, jobs)
 
     def jobs(self, tenant: TenantId) -> Sequence[JobStatus]:
@@ -307,7 +315,11 @@ class SqlStore:
     # -- whole stores -------------------------------------------------------------------------------------
 
     def dump(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
+        return _apart(self._dump(tenant))
+
+    def _dump(self, tenant: TenantId) -> Generator[Mapping[str, object]]:
         with self._engine.read(tenant) as tx:
+            _must_exist(tx)
             yield from dumping.dump(tx)
 
     def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]]) -> None:
@@ -317,7 +329,11 @@ class SqlStore:
             dumping.load(tx, rows)
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
+        return _apart(self._state(tenant))
+
+    def _state(self, tenant: TenantId) -> Generator[Mapping[str, object]]:
         with self._engine.read(tenant) as tx:
+            _must_exist(tx)
             yield from dumping.state(tx)
 
     def backup(self, target: Path) -> None:
@@ -331,6 +347,22 @@ class SqlStore:
 
     def close(self) -> None:
         self._engine.close()
+
+
+def _apart(rows: Generator[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+    """The rows, read in a context of their own. The moment that they show lasts for as long as somebody reads on, on
+    whichever thread; no other read is to join it."""
+    own = Context()
+    try:
+        while (row := own.run(next, rows, None)) is not None:
+            yield row
+    finally:
+        own.run(rows.close)
+
+
+def _must_exist(tx: Tx) -> None:
+    if not tx.one("select 1 from tenants where tenant = :tenant"):
+        raise no_tenant(tx)
 
 
 def _seen(tx: Tx, hits: Mapping[str, float], sight: Sight) -> list[Found]:

@@ -15,6 +15,7 @@ from recollect.domain.ids import EventId, ItemId, Rev, VersionId
 from recollect.domain.item import Body, Episode, Fact, Item, Visibility
 from recollect.domain.level import Level
 from recollect.domain.scope import Principal, Scope, actor
+from recollect.domain.text import name
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
@@ -247,6 +248,7 @@ class Ingest:
 
     def _once(self, key: str | None, digest: str, attempt: Callable[[], T], repeat: Callable[[Receipt], T]) -> T:
         """The attempt, again when others were in the way; the first answer where the key was used before."""
+        name(key, "the idempotency key")
         for _ in range(_TRIES):
             known = self.store.receipt(self.scope.tenant, self.principal.id, key) if key else None
             if known:
@@ -265,7 +267,7 @@ class Ingest:
 def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | Message) -> str:
     """What a request asked for, so that a key is not used for two different ones."""
     asked = [use, codec.encode(scope), visibility.value, *(codec.encode(part) for part in parts)]
-    return sha256(codec.canonical(asked).encode()).hexdigest()
+    return sha256(codec.canonical(asked).encode(errors="surrogatepass")).hexdigest()
 
 
 def _message(statement: Statement) -> Message:

@@ -35,8 +35,9 @@ def read_address(url: str, *, patience: float) -> Address:
         given = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
     except psycopg.ProgrammingError:
         raise _unreadable() from None  # the driver's own message quotes the URL, password and all
-    if "@" in given.get("host", ""):
-        raise _unreadable()  # an unquoted @ in the password: the rest of it is taken for the host
+    port = given.get("port", "5432")
+    if "@" in given.get("host", "") + given.get("dbname", "") or not port.replace(",", "").isdigit():
+        raise _unreadable()  # an unquoted @ or / in the password: the rest of it is taken for host, port or database
     silence = str(max(1, int(patience * 1000)))
     filled = {
         "connect_timeout": str(max(2, min(10, int(patience)))),
@@ -47,7 +48,7 @@ def read_address(url: str, *, patience: float) -> Address:
     user = given.get("user", "")
     return Address(
         host=given.get("host") or given.get("hostaddr") or "localhost",
-        port=given.get("port", "5432"),
+        port=port,
         database=given.get("dbname") or user,
         user=user,
         conninfo=make_conninfo("", **filled),

@@ -9,10 +9,11 @@ import psycopg
 from recollect.domain.ids import TenantId
 from recollect.store import dumping
 from recollect.store.migrations import migrations
-from recollect.store.postgres import health, moment
+from recollect.store.postgres import health
 from recollect.store.postgres.address import read_address
 from recollect.store.postgres.copying import write_backup
 from recollect.store.postgres.failures import typed
+from recollect.store.postgres.moment import Moment, joined
 from recollect.store.postgres.pool import Connection, Pool
 from recollect.store.postgres.schema import prepare
 from recollect.store.postgres.session import CLAIM, READ, WRITE, Kind, Session, transaction
@@ -57,16 +58,9 @@ class PostgresEngine:
 
     @contextmanager
     def read(self, tenant: TenantId) -> Generator[Tx]:
-        if (outer := moment.joined(self._pool)) is not None:
-            with self._typed():
-                yield PostgresTx(outer.session, tenant, for_update="")
-            return
-        with self._transaction(READ, tenant) as session:
-            now = moment.enter(self._pool, session)
-            try:
-                yield PostgresTx(session, tenant, for_update="")
-            finally:
-                moment.leave(now)
+        moment = joined(self._pool) or Moment(self._pool, self._transaction(READ, tenant))
+        with self._typed(), moment as session:
+            yield PostgresTx(session, tenant, for_update="")
 
     @contextmanager
     def write(self, tenant: TenantId) -> Generator[Tx]:

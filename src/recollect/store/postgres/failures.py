@@ -23,7 +23,7 @@ _LOST = ("08", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04")
 def lost(error: psycopg.Error) -> bool:
     """Whether the connection went with the error. One that the client finds broken has no code."""
     if error.sqlstate is None:
-        return isinstance(error, psycopg.OperationalError)
+        return isinstance(error, psycopg.OperationalError) and not isinstance(error, errors.PipelineAborted)
     return error.sqlstate.startswith(_LOST)
 
 
@@ -47,6 +47,10 @@ def unconfirmed(address: Address) -> StoreUnreachable:
         "it is there as a whole or not at all",
         "Repeat it with the same idempotency key: what was kept is not written twice.",
     )
+
+
+def undone(address: Address) -> StoreError:
+    return StoreError(f"{address} undid this write, since a statement of it had failed", "Nothing of it was kept.")
 
 
 def typed(error: psycopg.Error, address: Address) -> RecollectError:
@@ -73,6 +77,8 @@ def typed(error: psycopg.Error, address: Address) -> RecollectError:
                 f"the login may not do this at {address}: {said}",
                 f'Have its owner run: grant recollect_app, recollect_worker to "{address.user or "LOGIN"}"',
             )
+        case errors.PipelineAborted():
+            return undone(address)
         case errors.DataCorrupted() | errors.IndexCorrupted():
             return StoreDamaged(f"{address} is damaged: {said}", "Restore a backup: recollect restore BACKUP")
         case psycopg.DataError() | psycopg.IntegrityError() | errors.ProgramLimitExceeded():

@@ -8,10 +8,13 @@ that is down, and found it eight seconds after it was back from a pause of twent
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
+from selectors import EVENT_READ, DefaultSelector
 
 import psycopg
 from psycopg import RawCursor
-from psycopg.adapt import Dumper
+from psycopg.abc import Buffer
+from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format, TransactionStatus
 from psycopg.types.string import TextLoader
 
@@ -79,11 +82,12 @@ class Pool:
                 self._address.conninfo,
                 autocommit=True,  # transactions are opened and closed by our own statements
                 prepare_threshold=self._prepare_after,
-                cursor_factory=RawCursor[Row],
+                cursor_factory=RawCursor,
             )
         except psycopg.OperationalError as error:
             raise unreachable(self._address, error) from error
         connection.adapters.register_loader("json", TextLoader)
+        connection.adapters.register_loader("timestamptz", _MomentLoader)
         connection.adapters.register_dumper(Binary, _BinaryDumper)
         return connection
 
@@ -97,13 +101,20 @@ class Pool:
 
 
 def _alive(connection: Connection) -> bool:
-    """False when the server has hung up. Its last words are one read, the end of the line is the next."""
-    try:
-        connection.pgconn.consume_input()
-        connection.pgconn.consume_input()
-    except psycopg.OperationalError:
+    """False when the server has hung up: an idle connection that has something to say says goodbye."""
+    if connection.closed:
         return False
-    return not connection.closed
+    with DefaultSelector() as selector:
+        selector.register(connection.fileno(), EVENT_READ)
+        return not selector.select(0)
+
+
+class _MomentLoader(Loader):
+    """Every transaction sets UTC and ISO for itself. psycopg's own loader goes by what it last heard of the session,
+    and fails at the ends of the calendar when that was another zone."""
+
+    def load(self, data: Buffer) -> datetime:
+        return datetime.fromisoformat(bytes(data).decode())
 
 
 class Binary(bytes):

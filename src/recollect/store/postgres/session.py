@@ -12,9 +12,9 @@ import psycopg
 from psycopg import Cursor, Pipeline
 from psycopg.pq import TransactionStatus
 
-from recollect.errors import StoreError
+from recollect.errors import RecollectError
 from recollect.store.postgres.address import Address
-from recollect.store.postgres.failures import cut_off, lost, typed, unconfirmed
+from recollect.store.postgres.failures import cut_off, lost, typed, unconfirmed, undone
 from recollect.store.postgres.pool import Connection, Pool
 from recollect.store.postgres.statement import Statement
 from recollect.store.tx import Row
@@ -76,24 +76,35 @@ class Session:
 def transaction(pool: Pool, address: Address, kind: Kind, tenant: str, *, patience: float) -> Generator[Session]:
     """Committed as the block ends, undone if it raises."""
     with pool.lent() as connection:
+        failure: BaseException | None = None
         committing = False
+        end: Cursor[Row] | None = None
         try:
             with connection.pipeline() as pipeline:
-                connection.execute(kind.begin)
-                connection.execute(_SET_UP, [kind.role, tenant, str(max(1, int(patience * 1000)))])
-                yield Session(connection, pipeline, tenant)
-                committing = True
-                end = connection.execute(b"commit")
-            if end.statusmessage != "COMMIT":  # an error that the block passed over
-                raise StoreError(f"{address} undid this write: a statement of it had failed", "Nothing was kept.")
+                try:
+                    connection.execute(kind.begin)
+                    connection.execute(_SET_UP, [kind.role, tenant, str(max(1, int(patience * 1000)))])
+                    yield Session(connection, pipeline, tenant)
+                    committing = True
+                    end = connection.execute(b"commit")
+                except BaseException as error:
+                    failure = error  # the pipeline ends first: one that ends with an error complains in the log
+            if end is not None and end.statusmessage != "COMMIT":
+                failure = undone(address)
         except psycopg.Error as error:
+            failure = failure or error
+        if failure is not None:
             _undo(connection)
-            if kind.writes and lost(error):
-                raise (unconfirmed(address) if committing else cut_off(address)) from error
-            raise typed(error, address) from error
-        except BaseException:
-            _undo(connection)
-            raise
+        if isinstance(failure, psycopg.Error):
+            raise _told(failure, address, kind, committing) from failure
+        if failure is not None:
+            raise failure
+
+
+def _told(error: psycopg.Error, address: Address, kind: Kind, committing: bool) -> RecollectError:
+    if kind.writes and lost(error):
+        return unconfirmed(address) if committing else cut_off(address)
+    return typed(error, address)
 
 
 def _undo(connection: Connection) -> None:

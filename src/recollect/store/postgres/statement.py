@@ -8,7 +8,8 @@ from functools import lru_cache
 _PART = re.compile(r"'(?:[^']|'')*'|::|\bin\s+:(?P<list>\w+)\[\]|:(?P<name>\w+)")
 
 # No subquery, no conflict clause: one row or an error.
-_ONE_ROW = re.compile(r"insert into \w+ \([\w, ]+\) values \([:\w, ]+\)")
+_ONE_ROW = re.compile(r"(?P<into>insert into \w+ \([\w, ]+\) values )(?P<row>\([:\w, ]+\))")
+_VALUE = re.compile(r":(?!tenant\b)(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,11 @@ def translate(sql: str) -> Statement:
 
     text = _PART.sub(part, sql)
     return Statement(text.encode(), tuple(numbers), bool(_ONE_ROW.fullmatch(sql)))
+
+
+@lru_cache(maxsize=512)
+def of_rows(sql: str, count: int) -> Statement:
+    """An insert of one row as one of several; the values of row 2 are named `name_2`."""
+    found = _ONE_ROW.fullmatch(sql)
+    assert found is not None, sql
+    return translate(found["into"] + ", ".join(_VALUE.sub(rf":\1_{row}", found["row"]) for row in range(count)))

@@ -11,11 +11,12 @@ from recollect.errors import Invalid
 from recollect.ports import Vector
 from recollect.store.postgres.pool import Binary
 from recollect.store.postgres.session import Session
-from recollect.store.postgres.statement import translate
+from recollect.store.postgres.statement import of_rows, translate
 from recollect.store.postgres.words import folded, parts
 from recollect.store.tx import Row, bound
 
 _BATCH = 100
+_ROWS = 50
 
 
 class PostgresTx:
@@ -44,8 +45,15 @@ class PostgresTx:
         return cursor.rowcount
 
     def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
-        for row in rows:
-            self._send(sql, row)
+        if len(rows) < 2 or not translate(bound(sql)).writes_one:
+            for row in rows:
+                self._send(sql, row)
+            return
+        self._session.become(self.tenant)
+        for start in range(0, len(rows), _ROWS):
+            batch = rows[start : start + _ROWS]
+            values = {f"{name}_{number}": value for number, row in enumerate(batch) for name, value in row.items()}
+            self._session.send(of_rows(sql, len(batch)), {**values, "tenant": self.tenant})
 
     def each(self, sql: str, **values: object) -> Iterator[Row]:
         return self._each(sql, values)

@@ -1,19 +1,18 @@
 """SQLite through apsw: WAL, a full sync at every commit, one writer at a time in order of arrival."""
 
-import re
+import os
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from functools import lru_cache
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import cast
 
 import apsw
 
-from recollect.domain.codec import canonical
 from recollect.domain.ids import TenantId
 from recollect.errors import (
+    Invalid,
     NotAStore,
     RecollectError,
     SchemaTooNew,
@@ -24,15 +23,15 @@ from recollect.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from recollect.ports import Vector
 from recollect.store.migrations import Migration, migrations
-from recollect.store.rows import micros
+from recollect.store.sqlite.pages import Pages
 from recollect.store.sqlite.turn import Queue, Turnstile
-from recollect.store.tx import Row, Tx, bound
+from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect, token
+from recollect.store.tx import Tx
 
 APPLICATION_ID = 0x5EC0_11EC
-_LIST = re.compile(r":(\w+)\[\]")
-_SHORT = 4
+_MIGRATIONS = "recollect.store.sqlite.migrations"
+_HURRY = 2.0
 _PRAGMAS = (
     "journal_mode = wal",
     "synchronous = full",
@@ -40,159 +39,11 @@ _PRAGMAS = (
     "secure_delete = on",
     "temp_store = memory",
 )
-
-
-@lru_cache(maxsize=4096)
-def translate(sql: str, sizes: tuple[int, ...] = ()) -> str:
-    """The statement as SQLite reads it. A short list becomes one parameter per value, a long one is bound as JSON."""
-    lengths = iter(sizes)
-
-    def spell(found: re.Match[str]) -> str:
-        name, size = found[1], next(lengths, -1)
-        if 0 <= size <= _SHORT:
-            return "(" + ", ".join(f":{name}_{n}" for n in range(size)) + ")"
-        return f"(select value from json_each(:{name}))"
-
-    return _LIST.sub(spell, sql)
-
-
-def _bind(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as SQLite takes them: moments as microseconds."""
-    return {name: micros(value) if type(value) is datetime else value for name, value in values.items()}
-
-
-def _prepare(sql: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A statement and its values, lists included."""
-    names: list[str] = _LIST.findall(sql) if "[]" in sql else []
-    if not names:
-        return sql, _bind(values)
-    sizes = tuple(len(values[name]) for name in names)
-    for name in set(names):
-        listed = values[name]
-        if len(listed) <= _SHORT:
-            del values[name]
-            values |= {f"{name}_{n}": value for n, value in enumerate(listed)}
-        else:
-            values[name] = canonical(listed)
-    return translate(sql, sizes), _bind(values)
-
-
-class Cursor(Protocol):
-    """The part of apsw's cursor that is used here, with its types spelt out."""
-
-    def fetchall(self) -> list[Row]: ...
-
-    def fetchone(self) -> Row | None: ...
-
-    def __iter__(self) -> Iterator[Row]: ...
-
-
-class Connection(Protocol):
-    """The part of apsw's connection that is used here, with its types spelt out."""
-
-    in_transaction: bool
-
-    def execute(self, statements: str, bindings: object = None) -> Cursor: ...
-
-    def executemany(self, statements: str, sequenceofbindings: object) -> Cursor: ...
-
-    def changes(self) -> int: ...
-
-    def last_insert_rowid(self) -> int: ...
-
-    def set_busy_timeout(self, milliseconds: int) -> None: ...
-
-    def backup(self, databasename: str, sourceconnection: "Connection", sourcedatabasename: str) -> apsw.Backup: ...
-
-    def close(self) -> None: ...
-
-
-def _open(path: Path, *, create: bool = True) -> Connection:
-    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return cast(Connection, apsw.Connection(str(path), flags, statementcachesize=400))
-
-
-class SqliteTx:
-    """The choke point: every statement of a tenant passes here, with the tenant bound."""
-
-    for_update = ""
-
-    def __init__(self, connection: Connection, tenant: TenantId) -> None:
-        self._connection = connection
-        self.tenant = tenant
-
-    def _execute(self, sql: str, values: dict[str, object]) -> Cursor:
-        values["tenant"] = self.tenant
-        return self._connection.execute(*_prepare(bound(sql), values))
-
-    def all(self, sql: str, **values: object) -> list[Row]:
-        return self._execute(sql, values).fetchall()
-
-    def one(self, sql: str, **values: object) -> Row | None:
-        return self._execute(sql, values).fetchone()
-
-    def run(self, sql: str, **values: object) -> int:
-        self._execute(sql, values)
-        return self._connection.changes()
-
-    def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
-        if rows:
-            self._connection.executemany(translate(bound(sql)), ({**_bind(row), "tenant": self.tenant} for row in rows))
-
-    def each(self, sql: str, **values: object) -> Iterator[Row]:
-        yield from self._execute(sql, values)
-
-    def lock_items(self, columns: str, ids: Sequence[str]) -> list[Row]:
-        # one look-up each: a list behind `in` costs SQLite a temporary table
-        sql = f"select {columns} from items where tenant = :tenant and id = :id"
-        return [row for id in ids if (row := self.one(sql, id=id))]
-
-    def keep(self, table: str, ids: Sequence[str]) -> None:
-        pass  # there is one writer at a time
-
-    def add_text(self, ref: str, item_id: str, text: str) -> None:
-        self._connection.execute(
-            "insert into texts (rowid, tenant, text) values (?, ?, ?)", (self._place(ref), token(self.tenant), text)
-        )
-
-    def drop_text(self, ref: str, text: str) -> None:
-        self._connection.execute(
-            "insert into texts (texts, rowid, tenant, text) values ('delete', ?, ?, ?)",
-            (self._place(ref), token(self.tenant), text),
-        )
-
-    def _place(self, ref: str) -> int:
-        """The row of a text in the text index: events are even, versions odd."""
-        kind, _, id = ref.partition(":")
-        table, odd = ("events", 0) if kind == "e" else ("versions", 1)
-        row = self.one(f"select rid from {table} where tenant = :tenant and id = :id", id=id)
-        assert row is not None
-        return 2 * row[0] + odd
-
-    def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
-        self.many(
-            "insert into vectors (tenant, embedder, ref, rev, data) values (:tenant, :embedder, :ref, :rev, :data) "
-            "on conflict (tenant, embedder, ref) do update set rev = excluded.rev, data = excluded.data",
-            [{"embedder": v.embedder, "ref": v.ref, "rev": rev, "data": v.values} for v in vectors],
-        )
-
-    def vectors(self) -> Iterator[tuple[str, str, int, bytes]]:
-        yield from self.each(  # type: ignore[misc]
-            "select embedder, ref, rev, data from vectors where tenant = :tenant order by embedder, ref"
-        )
-
-
-def token(tenant: TenantId) -> str:
-    """The tenant as one word of the text index."""
-    return "t" + tenant.encode().hex()
-
-
-class SqliteOutbox:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def all(self, sql: str, **values: object) -> list[Row]:
-        return self._connection.execute(*_prepare(sql, values)).fetchall()
+_TAKEN = (
+    apsw.SQLITE_CONSTRAINT_UNIQUE,
+    apsw.SQLITE_CONSTRAINT_PRIMARYKEY,
+    apsw.SQLITE_CONSTRAINT_ROWID,
+)
 
 
 class SqliteEngine:
@@ -201,41 +52,75 @@ class SqliteEngine:
     def __init__(self, path: Path, *, create: bool = True, patience: float = 60.0) -> None:
         self.path = path
         self._patience = patience
-        self._local = threading.local()
-        self._connections: list[Connection] = []
+        self._process = os.getpid()
+        self._closed = False
+        self._idle: list[Connection] = []
         self._guard = threading.Lock()
+        self._moment: ContextVar[Connection | None] = ContextVar("recollect_moment", default=None)
         self._queue = Queue()
-        with _typed(path):
-            _recognise(path, create)
+        with typed(path):
+            recognise(path, create)
             self._turnstile = Turnstile(path.with_name(path.name + "-turn"))
-            self._writer = self._connect()
-            self._migrate(migrations("recollect.store.sqlite.migrations"))
+            try:
+                self._writer = self._connect()
+                self._migrate(migrations(_MIGRATIONS))
+            except BaseException:
+                self.close()
+                raise
 
     def _connect(self) -> Connection:
-        connection = _open(self.path)
+        connection = connect(self.path)
         connection.set_busy_timeout(int(self._patience * 1000))
         for pragma in _PRAGMAS:
             connection.execute(f"pragma {pragma}").fetchall()
-        with self._guard:
-            self._connections.append(connection)
         return connection
+
+    def _usable(self) -> None:
+        """Refuse a store that is closed, or that came into this process by a fork: SQLite's locks did not."""
+        if self._closed:
+            raise StoreError(f"the store {self.path} is closed", "Open it again.")
+        if self._process != os.getpid():
+            raise StoreError(f"the store {self.path} was opened by another process", "Open it again in this one.")
 
     # -- transactions -------------------------------------------------------------------------------------
 
     @contextmanager
     def read(self, tenant: TenantId) -> Generator[Tx]:
-        with _typed(self.path):
-            reader: Connection | None = getattr(self._local, "reader", None)
-            if reader is None:
-                reader = self._local.reader = self._connect()
-            if reader.in_transaction:  # a read within a read sees the same moment
-                yield SqliteTx(reader, tenant)
+        with self._reading() as reader:
+            yield SqliteTx(reader, tenant)
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection]:
+        """One moment of the whole file. A read within a read sees the same moment."""
+        self._usable()
+        with typed(self.path):
+            outer = self._moment.get()
+            if outer is not None:
+                yield outer
                 return
-            reader.execute("begin")
+            reader = self._take()
+            inside = self._moment.set(reader)
             try:
-                yield SqliteTx(reader, tenant)
+                reader.execute("begin")
+                yield reader
             finally:
-                reader.execute("commit")
+                self._moment.reset(inside)
+                self._put(reader)
+
+    def _take(self) -> Connection:
+        with self._guard:
+            if self._idle:
+                return self._idle.pop()
+        return self._connect()
+
+    def _put(self, reader: Connection) -> None:
+        if reader.in_transaction:
+            reader.execute("rollback")
+        with self._guard:
+            if not self._closed:
+                self._idle.append(reader)
+                return
+        reader.close()
 
     @contextmanager
     def write(self, tenant: TenantId) -> Generator[Tx]:
@@ -249,7 +134,8 @@ class SqliteEngine:
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:
-        with _typed(self.path):
+        self._usable()
+        with typed(self.path):
             if not self._queue.take(self._patience):
                 raise self._busy()
             try:
@@ -276,12 +162,7 @@ class SqliteEngine:
     # -- schema -------------------------------------------------------------------------------------------
 
     def _migrate(self, known: list[Migration]) -> None:
-        at = _pragma(self._writer, "user_version")
-        if at > len(known):
-            raise SchemaTooNew(
-                f"{self.path} has schema {at}, this Recollect knows up to {len(known)}", "Install a newer Recollect."
-            )
-        for migration in known[at:]:
+        for migration in known[_pragma(self._writer, "user_version") :]:
             with self._writing() as connection:
                 if _pragma(connection, "user_version") >= migration.number:
                     continue  # another process was faster
@@ -293,13 +174,8 @@ class SqliteEngine:
     # -- the rest of the port -----------------------------------------------------------------------------
 
     def tenants(self) -> list[TenantId]:
-        with self._reading_all() as reader:
+        with self._reading() as reader:
             return [TenantId(row[0]) for row in reader.execute("select tenant from tenants order by tenant")]
-
-    @contextmanager
-    def _reading_all(self) -> Generator[Connection]:
-        with self.read(TenantId("")):
-            yield self._local.reader
 
     def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
         wanted = " OR ".join('"' + word.replace('"', '""') + '"' for word in words if word.strip())
@@ -318,49 +194,103 @@ class SqliteEngine:
     def backup(self, target: Path) -> None:
         """An online copy: into a file beside the target first, moved into place when it is whole."""
         part = target.with_name(target.name + ".part")
-        with _typed(target):
+        with typed(target):
+            if target.exists() and target.samefile(self.path):
+                raise Invalid(f"{target} is the store itself", "Name another file for the backup.")
             part.unlink(missing_ok=True)
-            copy = _open(part)
+            part.touch(mode=0o600)
+            copy = connect(part)
             try:
-                with self._reading_all() as reader, copy.backup("main", reader, "main") as work:
+                with self._reading() as reader, copy.backup("main", reader, "main") as work:
                     while not work.done:
                         work.step(1000)
                 copy.execute("pragma journal_mode = delete").fetchall()
+                copy.close()
+                part.replace(target)
             finally:
                 copy.close()
-            part.replace(target)
+                part.unlink(missing_ok=True)
 
     def scrub(self) -> bool:
-        """Empty the write-ahead log, where old page images still hold what was erased."""
-        with _typed(self.path):
+        """Remove what is left of erased content in the write-ahead log, where old page images hold it, and in the free
+        space of pages."""
+        self._usable()
+        with typed(self.path):
             if not self._queue.take(self._patience):
                 return False
             try:
-                self._writer.set_busy_timeout(2000)
-                busy, _, _ = self._writer.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
-                return not busy
+                self._writer.set_busy_timeout(int(_HURRY * 1000))
+                return self._empty_log() and self._clean_pages()
             finally:
                 self._writer.set_busy_timeout(int(self._patience * 1000))
                 self._queue.leave()
 
+    def _empty_log(self) -> bool:
+        busy, _, _ = self._writer.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
+        return not busy
+
+    def _clean_pages(self) -> bool:
+        pages = Pages(self.path)
+        keeper = self._connect()
+        keeper.set_busy_timeout(int(_HURRY * 1000))
+        try:
+            unclean = pages.unclean()
+            for _ in range(3 if unclean else 0):
+                if self._empty_log() and _alone(keeper, self.path):
+                    pages.clean(unclean)
+                    # A revision by a connection that has read no page: everybody else forgets the pages they hold.
+                    keeper.execute(f"pragma user_version = {_pragma(keeper, 'user_version')}")
+                    keeper.execute("commit")
+                    return True
+            return not unclean
+        finally:
+            keeper.close()
+            pages.close()
+
     def integrity(self) -> list[str]:
-        with self._reading_all() as reader:
-            found = [str(row[0]) for row in reader.execute("pragma integrity_check")]
+        self._usable()
+        with typed(self.path):
+            # A connection of its own: FTS5 holds the index against what the connection remembers of it, and one that
+            # has read the index before others wrote to it finds damage where there is none.
+            fresh = self._connect()
+            try:
+                found = [str(row[0]) for row in fresh.execute("pragma integrity_check")]
+            finally:
+                fresh.close()
         return [line for line in found if line != "ok"]
 
     def close(self) -> None:
+        """May be repeated. Reads that are under way end in peace; a write is waited for."""
         with self._guard:
-            for connection in self._connections:
-                connection.close()
-            self._connections.clear()
+            if self._closed or self._process != os.getpid():
+                return
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        if hasattr(self, "_writer") and self._queue.take(self._patience):
+            self._writer.close()
+            self._queue.leave()
         self._turnstile.close()
+
+
+def _alone(keeper: Connection, path: Path) -> bool:
+    """Whether the connection could take the place of the writer while the log was still empty."""
+    try:
+        keeper.execute("begin immediate")
+    except apsw.BusyError:
+        return False
+    if not path.with_name(path.name + "-wal").stat().st_size:
+        return True
+    keeper.execute("rollback")
+    return False
 
 
 def _pragma(connection: Connection, name: str) -> int:
     return int(connection.execute(f"pragma {name}").fetchall()[0][0])
 
 
-def _recognise(path: Path, create: bool) -> None:
+def recognise(path: Path, create: bool) -> None:
     """Refuse what is not a store of ours before touching it."""
     if path.is_dir():
         raise NotAStore(f"{path} is a directory", "Name a file for the store.")
@@ -369,30 +299,48 @@ def _recognise(path: Path, create: bool) -> None:
             raise NotAStore(f"there is no store at {path}", "Make one with: recollect init")
         if not path.parent.is_dir():
             raise NotAStore(f"the directory {path.parent} does not exist", "Create it first.")
+        path.touch(mode=0o600)  # for its owner's eyes only; SQLite gives the files beside it the same mode
         return
     if path.stat().st_size == 0:
         return
     with path.open("rb") as file:
         if file.read(16) != b"SQLite format 3\x00":
             raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.")
-    probe = _open(path, create=False)
+    probe = _probe(path)
     try:
-        if _pragma(probe, "application_id") != APPLICATION_ID and _pragma(probe, "schema_version") != 0:
+        ours = _pragma(probe, "application_id") == APPLICATION_ID
+        if not ours and _pragma(probe, "schema_version") != 0:
             raise NotAStore(
                 f"{path} is the database of another program", "Name another file; this one was left as it is."
+            )
+        version, known = _pragma(probe, "user_version"), len(migrations(_MIGRATIONS))
+        if ours and version > known:
+            raise SchemaTooNew(
+                f"{path} has schema {version}, this Recollect knows up to {known}", "Install a newer Recollect."
             )
     finally:
         probe.close()
 
 
+def _probe(path: Path) -> Connection:
+    """A connection that leaves everything as it is, a log that somebody left behind included."""
+    if path.with_name(path.name + "-wal").exists():
+        probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        probe.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    else:
+        as_it_is = f"{path.absolute().as_uri()}?immutable=1"
+        probe = apsw.Connection(as_it_is, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return cast(Connection, probe)
+
+
 @contextmanager
-def _typed(path: Path) -> Generator[None]:
+def typed(path: Path) -> Generator[None]:
     """SQLite's errors as ours: what happened, and what would help."""
     try:
         yield
     except RecollectError:
         raise
-    except apsw.BusyError as error:
+    except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
         raise StoreBusy(f"{path} is held by another process", "Try again when it is done.") from error
     except apsw.FullError as error:
         raise StoreFull(
@@ -413,6 +361,8 @@ def _typed(path: Path) -> Generator[None]:
             f"{path} is damaged: {error}", "Keep the file, and restore a backup: recollect restore BACKUP"
         ) from error
     except apsw.ConstraintError as error:
+        if error.extendedresult not in _TAKEN:
+            raise Invalid(f"{path} cannot hold this: {error}") from error
         raise Stale(f"another write came first: {error}", []) from error
     except (apsw.IOError, OSError) as error:
         if ("disk" in str(error) and "full" in str(error)) or getattr(error, "errno", 0) == 28:
@@ -421,3 +371,5 @@ def _typed(path: Path) -> Generator[None]:
                 "Free some disk space and try again.",
             ) from error
         raise StoreError(f"{path} cannot be read or written: {error}", "Check the disk, then try again.") from error
+    except apsw.Error as error:
+        raise StoreError(f"{path} cannot be read or written: {error}") from error

@@ -1,0 +1,94 @@
+"""Making a store, and keeping what is to be remembered."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from recollect.domain.item import Visibility
+from recollect.errors import Invalid
+from recollect.interfaces.cli import paper
+from recollect.interfaces.cli.call import Call, Commands, Json
+
+commands = Commands()
+
+
+@commands.command("init")
+def init(call: Call, json: Json = False) -> None:
+    """Make the store and the tenant.
+
+    Where they are there already, nothing changes."""
+    from recollect.wiring import connect, place
+
+    settings = call.settings
+    with connect(settings, create=True) as memory:
+        head = memory.head()
+    if json:
+        paper.document({"store": place(settings), "tenant": settings.tenant, "rev": head.rev})
+        return
+    paper.done(
+        f"ready: {place(settings)}, tenant {settings.tenant}, revision {head.rev}",
+        "" if head.rev else 'Now: recollect remember "what is worth remembering"',
+    )
+
+
+@commands.command("remember")
+def remember(
+    call: Call,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember; - reads it from standard input.")],
+    category: Annotated[str, typer.Option("--category", metavar="NAME", help="What it is about.")] = "knowledge",
+    importance: Annotated[int, typer.Option("--importance", metavar="1-5", help="How much it matters.")] = 3,
+    tag: Annotated[list[str] | None, typer.Option("--tag", metavar="NAME", help="A tag; may be repeated.")] = None,
+    project: Annotated[
+        str | None, typer.Option("--project", metavar="NAME", help="Share it with this project.")
+    ] = None,
+    thread: Annotated[
+        str | None, typer.Option("--thread", metavar="NAME", help="The thread it is said in; notes by default.")
+    ] = None,
+    of: Annotated[
+        str | None, typer.Option("--of", metavar="USER", help="Keep it for this user; for yourself by default.")
+    ] = None,
+    visibility: Annotated[Visibility | None, typer.Option("--visibility", help="Who may see it.")] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="KEY", help="An idempotency key: a repeat changes nothing.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Remember a statement.
+
+    Its words are kept as an event of a thread, and a memory is made that cites them."""
+    from recollect.domain.ids import short
+    from recollect.memory import DEFAULT_THREAD
+
+    words = _standard_input() if text == "-" else text
+    with call.memory() as memory:
+        kept = memory.remember(
+            words,
+            category=category,
+            importance=importance,
+            tags=tag or (),
+            project_id=project,
+            thread_id=thread if thread is not None else DEFAULT_THREAD,
+            user_id=of,
+            visibility=visibility,
+            key=key,
+        )
+    if json:
+        paper.document(
+            {"id": kept.item_id, "short": short(kept.item_id), "event": kept.event_id, "rev": kept.rev},
+        )
+        return
+    paper.done(
+        paper.styled("remembered ", (short(kept.item_id), "bold cyan"), f" at revision {kept.rev}"),
+        f"Its receipt: recollect show {short(kept.item_id)}",
+    )
+
+
+def _standard_input() -> str:
+    try:
+        text = sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise Invalid(
+            f"standard input is not UTF-8: {error.reason} at byte {error.start}", "Convert it first."
+        ) from None
+    return text.removesuffix("\n")

@@ -1,0 +1,129 @@
+"""Looking after a store: is it well, and who does what is due."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.interfaces.cli import paper
+from recollect.interfaces.cli.call import Call, Commands, Json
+from recollect.interfaces.cli.paper import Column, clean, line, say, styled
+
+if TYPE_CHECKING:
+    from recollect.care.checkup import Check
+    from recollect.domain.job import JobStatus
+
+commands = Commands()
+
+_MARKS = {"well": ("✓", "green"), "watch": ("!", "yellow"), "ill": ("✗", "bold red")}
+
+
+@commands.command("doctor")
+def doctor(call: Call, json: Json = False) -> None:
+    """Check the store and all its tenants, and say what to do."""
+    from recollect.care.checkup import Verdict
+    from recollect.wiring import examine
+
+    checks = list(examine(call.settings))
+    ill = any(check.verdict is Verdict.ILL for check in checks)
+    if json:
+        paper.document(
+            {
+                "well": not ill,
+                "checks": [
+                    {"name": check.name, "verdict": check.verdict.value, "found": check.found, "help": check.help}
+                    for check in checks
+                ],
+            }
+        )
+    else:
+        _table(checks)
+    if ill:
+        raise typer.Exit(1)
+
+
+def _table(checks: "Sequence[Check]") -> None:
+    paper.table(
+        [Column(""), Column("check", style="bold"), Column("found", fold=True)],
+        [[styled(_MARKS[check.verdict.value]), check.name, clean(check.found)] for check in checks],
+    )
+    helps = [check for check in checks if check.help]
+    if helps:
+        say(styled(("\nWhat to do", "bold")))
+    for check in helps:
+        say(styled((check.name, "bold"), f": {clean(check.help)}"), indent=2)
+
+
+@commands.command("jobs")
+def jobs(
+    call: Call,
+    all: Annotated[bool, typer.Option("--all", help="Those that are done as well.")] = False,
+    json: Json = False,
+) -> None:
+    """List the jobs that are still to be done, and those that failed."""
+    from recollect.interfaces.cli import describe
+
+    with call.memory() as memory:
+        found = [(status, _stage(status)) for status in memory.jobs()]
+    shown = [(status, stage) for status, stage in found if all or stage != "done"]
+    if json:
+        paper.document({"jobs": [describe.job_document(status, stage) for status, stage in shown]})
+        return
+    if not shown:
+        say("Nothing is waiting.")
+        return
+    paper.table(
+        [
+            Column("job", style="bold"),
+            Column("key", fold=True),
+            Column("stage"),
+            Column("due", style="dim"),
+            Column("tries", right=True),
+            Column("last error", fold=True, style="red"),
+        ],
+        [
+            [
+                status.job.kind,
+                line(status.job.key),
+                stage,
+                describe.minute(status.job.not_before),
+                str(status.attempts),
+                line(status.last_error or ""),
+            ]
+            for status, stage in shown
+        ],
+    )
+
+
+def _stage(status: "JobStatus") -> str:
+    if status.failed_at:
+        return "parked"
+    if status.done_at:
+        return "done"
+    if status.leased:
+        return "running"
+    return "due" if status.job.not_before <= datetime.now(UTC) else "waiting"
+
+
+@commands.command("worker")
+def worker(
+    call: Call,
+    once: Annotated[bool, typer.Option("--once", help="Do what is due now, then end.")] = False,
+) -> None:
+    """Do the jobs of all tenants, until stopped with Ctrl-C."""
+    from recollect.interfaces.cli.describe import count
+    from recollect.wiring import worker as make
+
+    made = make(call.settings)
+    try:
+        if once:
+            paper.done(f"did {count(made.run_until_idle(), 'step')}")
+            return
+        from recollect.jobs.process import work
+
+        say(f"Working as {made.name}. Stop with Ctrl-C.")
+        work([made])
+        paper.done("stopped")
+    finally:
+        made.deps.store.close()

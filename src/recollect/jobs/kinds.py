@@ -1,0 +1,62 @@
+"""The kinds of jobs there are. Each function is one step: gather, decide, and say what to write."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from recollect.care import purge as purging
+from recollect.care.erase import scrubbing
+from recollect.domain.ids import ItemId, JobId
+from recollect.domain.job import Advance, Finish, Leased
+from recollect.domain.scope import Scope
+from recollect.errors import StoreBusy
+from recollect.jobs.kind import Erasure, Kind, Outcome, Write
+from recollect.memory import Deps
+
+DAILY = timedelta(days=1)
+KEPT = timedelta(days=30)
+"""For how long a repeat of a write is recognised, and a finished job can be looked at."""
+
+
+def purge(deps: Deps, leased: Leased) -> Outcome:
+    """Erase a batch of what was deleted long enough ago, where the tenant chose that; the next step goes on behind
+    it. What is skipped is looked at again tomorrow."""
+    scope = Scope(tenant=leased.tenant)
+    before = leased.state.get("before")
+    now = deps.clock.now()
+    if not purging.chosen(deps.store, leased.tenant):
+        return Write(scope=scope, step=Finish(leased))
+    batch = purging.next_batch(deps.store, leased.tenant, now, before=ItemId(str(before)) if before else None)
+    if batch is None:
+        return Write(scope=scope, step=Finish(leased))
+    onward = Advance(leased, {"before": batch.last})
+    if not batch.wipe.items:
+        return Write(scope=scope, step=onward)
+    return Erasure(
+        scope=scope,
+        step=onward,
+        wipe=batch.wipe,
+        expect=batch.revs,
+        reason="purged: deleted, and kept for as long as was promised",
+        then=[scrubbing(JobId(deps.clock.mint()), now)],
+    )
+
+
+def scrub(deps: Deps, leased: Leased) -> Outcome:
+    """Remove what the engine's logs still hold of erased content."""
+    if not deps.store.scrub():
+        raise StoreBusy("others are reading what has to be scrubbed", "It is tried again by itself.")
+    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
+
+
+def tidy(deps: Deps, leased: Leased) -> Outcome:
+    """Forget receipts and finished jobs that nobody will ask for any more."""
+    deps.store.tidy(leased.tenant, before=deps.clock.now() - KEPT)
+    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
+
+
+KINDS: Mapping[str, Kind] = {
+    "purge": Kind(purge, every=DAILY),
+    # About four days: an erasure is not complete before it. After that a person should know what stands in the way.
+    "scrub": Kind(scrub, attempts=100),
+    "tidy": Kind(tidy, every=DAILY),
+}

@@ -1,0 +1,639 @@
+"""The time machine driven at random: everything that can happen to memory, and rollbacks in between.
+
+`Reversible` knows only what can be taken back; bringing the tenant to a revision then gives exactly the bytes of that
+revision. `Irreversible` adds what cannot, and tests/flows/snapshot.py says what that excuses.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+from uuid import uuid4
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from recollect.care import audit, restore
+from recollect.care import erase as erasing
+from recollect.care.restore import OneEntry, OneMemory, Session, Target, ToRevision
+from recollect.domain.change import (
+    Change,
+    Consent,
+    Create,
+    Derive,
+    Discard,
+    Disclose,
+    Link,
+    Note,
+    Relink,
+    Retract,
+    Unlink,
+    Verb,
+    Withdraw,
+    move,
+    plain,
+    revise,
+)
+from recollect.domain.event import Event
+from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, TenantId, VersionId
+from recollect.domain.item import (
+    Active,
+    Archived,
+    Artifact,
+    ArtifactType,
+    Body,
+    Episode,
+    Expired,
+    Fact,
+    Insight,
+    Item,
+    Journal,
+    Lock,
+    LockReason,
+    Pattern,
+    SoftDeleted,
+    Visibility,
+    Workflow,
+)
+from recollect.domain.level import Derivation, Level
+from recollect.domain.record import (
+    RULES,
+    Asked,
+    Decided,
+    Ended,
+    Epoch,
+    Given,
+    Lapsed,
+    Open,
+    Pending,
+    ProfileField,
+    Record,
+    Refined,
+    Refining,
+    Resolved,
+    Retention,
+    Rules,
+    Verdict,
+)
+from recollect.domain.scope import Principal, Role, Scope
+from recollect.domain.version import Version
+from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
+from recollect.errors import BuiltOn, NotFound, Refused, Stale
+from recollect.memory import Deps, Memory
+from recollect.policy.rollback import Plan
+from recollect.ports import Store
+from recollect.store.sidecar import FileErasures, FileSeal
+from recollect.write.ingest import Message
+from tests.flows.snapshot import Snapshot, aside, compared, loose_ends, snapshot
+from tests.worlds import DAWN, World
+
+T = TypeVar("T")
+_numbers = count(1)
+
+USERS = ("ana", "ben")
+THREADS = ("kitchen", "office")
+SESSIONS = (None, None, CauseId("session 1"), CauseId("session 2"))
+OWNERS: Sequence[dict[str, Any]] = (
+    {"visibility": Visibility.USER_PRIVATE, "user_id": "ana"},
+    {"visibility": Visibility.USER_PRIVATE, "user_id": "ben"},
+    {"visibility": Visibility.PROJECT_SHARED, "project_id": "p1", "user_id": None},
+    {"visibility": Visibility.AGENT_SILO, "agent_id": "robin", "user_id": None},
+    {"visibility": Visibility.SYSTEM, "user_id": None},
+)
+BODIES: Sequence[Body] = (
+    Fact(key="drink", value="tea"),
+    Episode(title="a walk", artifacts=(Artifact(ArtifactType.COMMIT, "abc"), Artifact(ArtifactType.ADR, "7"))),
+    Pattern(trigger="try", template={"try": ["x", 1]}, hint="catch it"),
+    Workflow(trigger="release", steps=("tag", "push"), hint="slowly", details={"on": "Monday"}),
+    Insight(),
+    Journal(),
+)
+FIELDS: dict[str, Sequence[Any]] = {
+    "category": ("knowledge", "habit"),
+    "importance": (1, 3, 5),
+    "tags": ((), ("a",), ("b", "a")),
+    "topic_key": (None, "t1"),
+    "core": (True, False),
+    "private": (True, False),
+    "project_epoch": (0, 1),
+    "run_id": (None, "r1"),
+    "default_level": (Level.R2, Level.R3),
+    "valid_from": (None, DAWN),
+    "pinned_min_level": (None, Level.R3),
+    "lock": (None, Lock(DAWN + timedelta(days=9), LockReason.DISPUTE)),
+}
+
+
+class Reversible(RuleBasedStateMachine):
+    """One tenant of the store that a subclass names."""
+
+    store: ClassVar[Store]
+    folder: ClassVar[Path]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World(self.store, TenantId(f"m{next(_numbers)}-{uuid4().hex[:8]}"))
+        self.tenant = self.world.tenant
+        self.store.create_tenant(self.tenant, at=DAWN)
+        erasures = FileErasures(self.folder / f"{self.tenant}.erasures")
+        deps = Deps(self.store, self.world.clock, erasures, FileSeal(self.folder / "key"))
+        self.erasures = erasures
+        self.memory = Memory(deps, Principal(tenant=self.tenant, id="mira", role=Role.ADMIN))
+        self.now = snapshot(self.store, self.tenant)
+        self.taken: list[Snapshot] = [self.now]
+        self.known: list[ItemId] = []
+        self.verified = 0
+
+    # -- vocabulary ---------------------------------------------------------------------------------------
+
+    def apply(self, data: st.DataObject, *changes: Change) -> None:
+        self.world.apply(*changes, cause=data.draw(st.sampled_from(SESSIONS)))
+
+    def items(self, which: Callable[[Item], bool] = lambda _: True) -> list[Item]:
+        return [item for item in self.now.items.values() if which(item)]
+
+    def pick(self, data: st.DataObject, things: Sequence[T]) -> T:
+        return data.draw(st.sampled_from(things))
+
+    def some_events(self, data: st.DataObject, most: int = 3) -> list[dict[str, Any]]:
+        events = list(self.now.events.values())
+        return data.draw(st.lists(st.sampled_from(events), min_size=1, max_size=most, unique_by=lambda e: e["id"]))
+
+    def witnesses(self, data: st.DataObject) -> tuple[Witness, ...]:
+        events = self.some_events(data)
+        if data.draw(st.booleans()):
+            return tuple(EventWitness(EventId(event["id"]), "said so") for event in events)
+        first, last = sorted((events[0]["seq"], data.draw(st.integers(1, 9))))
+        return (RangeWitness(ItemId(events[0]["item_id"]), first, max(last, events[0]["seq"])),)
+
+    def new_item(self, data: st.DataObject, body: Body | None = None, **fields: Any) -> Item:
+        body = body or self.pick(data, BODIES)
+        owner = self.pick(data, OWNERS)
+        category = "episode" if isinstance(body, Episode) else "knowledge"
+        item = self.world.item(body, **{"category": category, **owner, **fields})
+        self.known.append(item.id)
+        return item
+
+    # -- memories come to be ------------------------------------------------------------------------------
+
+    @rule(data=st.data())
+    def create(self, data: st.DataObject) -> None:
+        made = [self.new_item(data) for _ in range(data.draw(st.integers(1, 2)))]
+        self.apply(data, *map(Create, made))
+
+    @rule(user=st.sampled_from(USERS), thread=st.sampled_from(THREADS), size=st.integers(1, 3))
+    def say(self, user: str, thread: str, size: int) -> None:
+        messages = [Message(text=f"turn {n}", author=user) for n in range(size)]
+        done = self.memory.append(messages, user_id=user, thread_id=thread)
+        self.known.append(done.episode_id)
+
+    @rule(user=st.sampled_from(USERS), thread=st.sampled_from(THREADS))
+    def remember(self, user: str, thread: str) -> None:
+        done = self.memory.remember(f"{user} drinks tea", user_id=user, thread_id=thread)
+        self.known.append(done.item_id)
+
+    @precondition(lambda self: self.now.events and self.now.items)
+    @rule(data=st.data(), promoted=st.booleans())
+    def derive_from_evidence(self, data: st.DataObject, promoted: bool) -> None:
+        item = self.pick(data, self.items())
+        version = self.world.version(
+            item,
+            *self.witnesses(data),
+            level=self.pick(data, (Level.R3, Level.R4)),
+            content=f"words about {item.kind}",
+        )
+        self.apply(data, Derive(version), *([self._promotion(item, version.id)] if promoted else []))
+
+    @precondition(lambda self: self.now.versions)
+    @rule(data=st.data(), elsewhere=st.booleans(), cited=st.booleans())
+    def derive_from_a_version(self, data: st.DataObject, elsewhere: bool, cited: bool) -> None:
+        """Shorter, of the same memory or another one; with bullets of its own or without."""
+        base = self.pick(data, list(self.now.versions.values()))
+        owner = self.pick(data, self.items()).id if elsewhere else base.item_id
+        bullets = (Bullet("tea", self.witnesses(data)),) if cited and self.now.events else ()
+        level = self.pick(data, (Level.R1, Level.R2, Level.R3) if bullets else (Level.R1, Level.R2))
+        version = Version(
+            id=VersionId(self.world.clock.mint()),
+            item_id=owner,
+            level=level,
+            content="tea",
+            bullets=bullets,
+            derived_from=base.id,
+            derivation=self.pick(data, list(Derivation)),
+            created_at=self.world.clock.now(),
+        )
+        self.apply(data, Derive(version))
+
+    @precondition(lambda self: self.now.versions)
+    @rule(data=st.data(), back=st.booleans())
+    def promote(self, data: st.DataObject, back: bool) -> None:
+        version = self.pick(data, list(self.now.versions.values()))
+        item = self.now.items[version.item_id]
+        to = None if back else version.id
+        if item.active_version_id != to:
+            self.apply(data, self._promotion(item, to))
+
+    def _promotion(self, item: Item, to: VersionId | None) -> Change:
+        return revise(item, replace(item, active_version_id=to), self.world.clock.now(), Verb.PROMOTE)
+
+    # -- memories change ----------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.now.items)
+    @rule(data=st.data(), names=st.lists(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=3, unique=True))
+    def revise(self, data: st.DataObject, names: list[str]) -> None:
+        item = self.pick(data, self.items())
+        values = {name: self.pick(data, [v for v in FIELDS[name] if v != getattr(item, name)]) for name in names}
+        if data.draw(st.booleans()):
+            self.memory.acting(self._as(item)).revise(item.id, **values)
+        else:
+            verb = self.pick(data, (Verb.UPDATE, Verb.PIN, Verb.UNPIN, Verb.LOCK))
+            self.apply(data, revise(item, replace(item, **values), self.world.clock.now(), verb))
+
+    @precondition(lambda self: self.items(lambda item: item.kind in ("fact", "episode")))
+    @rule(data=st.data(), value=st.sampled_from(("coffee", "water")))
+    def reword(self, data: st.DataObject, value: str) -> None:
+        item = self.pick(data, self.items(lambda item: item.kind in ("fact", "episode")))
+        artifacts = (Artifact(ArtifactType.FILE, value),)
+        body = Fact(value=value) if item.kind == "fact" else Episode(title=value, artifacts=artifacts)
+        if item.body != body:
+            self.apply(data, revise(item, replace(item, body=body), self.world.clock.now()))
+
+    @precondition(lambda self: self.now.items)
+    @rule(data=st.data())
+    def move(self, data: st.DataObject) -> None:
+        """Archived, expired, deleted, restored."""
+        item = self.pick(data, self.items())
+        at = self.world.clock.now()
+        states = (Active(), Archived(at, "old"), Expired(at), SoftDeleted(at, at + timedelta(days=30), "asked"))
+        state = self.pick(data, [state for state in states if type(state) is not type(item.state)])
+        self.apply(data, move(item, state, at))
+
+    @precondition(lambda self: len(self.items(lambda item: item.kind != "episode")) > 1)
+    @rule(data=st.data(), size=st.integers(2, 3))
+    def merge(self, data: st.DataObject, size: int) -> None:
+        """One memory instead of several, in one write."""
+        free = self.items(lambda item: item.kind != "episode" and not item.superseded_by)
+        if len(free) < 2:
+            return
+        merged = data.draw(st.lists(st.sampled_from(free), min_size=2, max_size=size, unique_by=lambda item: item.id))
+        first = merged[0]
+        whole = self.new_item(data, first.body, user_id="ana", visibility=Visibility.USER_PRIVATE, supersedes=first.id)
+        changes: list[Change] = [Create(whole)]
+        if bases := [version for version in self.now.versions.values() if version.item_id == first.id]:
+            version = self.world.shorter(bases[0], item_id=whole.id, derivation=Derivation.MERGE)
+            changes += [Derive(version), self._promotion(whole, version.id)]
+        at = self.world.clock.now()
+        for item in merged:
+            after = replace(item, superseded_by=whole.id, state=Archived(at, "merged"))
+            changes.append(revise(item, after, at, Verb.SUPERSEDE))
+        self.apply(data, *changes)
+
+    # -- edges and records --------------------------------------------------------------------------------
+
+    @precondition(lambda self: len(self.now.items) > 1)
+    @rule(data=st.data(), strength=st.sampled_from((0.25, 1.0)))
+    def link(self, data: st.DataObject, strength: float) -> None:
+        a, b = data.draw(st.permutations(self.items()).map(lambda items: items[:2]))
+        if not any((r.from_id, r.to_id) == (a.id, b.id) for r in self.now.relations.values()):
+            self.apply(data, Link(self.world.relation(a, b, strength=strength)))
+
+    @precondition(lambda self: self.now.relations)
+    @rule(data=st.data(), renewed=st.booleans())
+    def relink(self, data: st.DataObject, renewed: bool) -> None:
+        before = self.pick(data, list(self.now.relations.values()))
+        after = replace(before, strength=1 - before.strength / 2, relation_type="caused_by")
+        self.apply(data, Relink(before, replace(after, id=RecordId(self.world.clock.mint())) if renewed else after))
+
+    @precondition(lambda self: self.now.relations)
+    @rule(data=st.data())
+    def unlink(self, data: st.DataObject) -> None:
+        self.apply(data, Unlink(self.pick(data, list(self.now.relations.values()))))
+
+    @precondition(lambda self: len(self.now.items) > 1)
+    @rule(data=st.data())
+    def contradict(self, data: st.DataObject) -> None:
+        a, b = data.draw(st.permutations(self.items()).map(lambda items: items[:2]))
+        self.apply(data, Note(None, self.world.contradiction(a, b)))
+
+    @precondition(lambda self: self.now.contradictions)
+    @rule(data=st.data(), taken_back=st.booleans())
+    def resolve(self, data: st.DataObject, taken_back: bool) -> None:
+        id = self.pick(data, list(self.now.contradictions))
+        before = self.store.record(self.tenant, "contradiction", RecordId(id))
+        if taken_back or not isinstance(before, Open):
+            self.apply(data, Note(before, None))
+            return
+        self.apply(
+            data,
+            Note(
+                before,
+                Resolved(
+                    id=before.id,
+                    memory_a=before.memory_a,
+                    memory_b=before.memory_b,
+                    detected_at=before.detected_at,
+                    resolved_at=self.world.clock.now(),
+                    resolution=self.pick(data, list(Verdict)),
+                    resolution_note="by hand",
+                ),
+            ),
+        )
+
+    @rule(data=st.data())
+    def open_a_record(self, data: st.DataObject) -> None:
+        """A proposal, a grant that is asked for, a refinement session, a project's epoch."""
+        at, id = self.world.clock.now(), RecordId(self.world.clock.mint())
+        about = self.pick(data, [None, *self.now.items])
+        proposal = Pending(
+            id=id,
+            user_id="ana",
+            field=ProfileField.CITY,
+            value="Lyon",
+            signals=2,
+            item_id=about,
+            proposed_at=at,
+            lapses_at=at,
+        )
+        asked = Asked(id=id, agent_id="robin", asked_by="mira", purpose="repair", asked_at=at)
+        refining = Refining(id=id, agent_id="robin", started_at=at, started_by="mira", tokens=9, target=5)
+        record = self.pick(data, (proposal, asked, refining))
+        self.apply(data, Note(None, record))
+
+    @precondition(lambda self: self.records(Pending, Asked, Refining, Lapsed))
+    @rule(data=st.data())
+    def move_a_record_on(self, data: st.DataObject) -> None:
+        """Lapsed, refined, or taken back."""
+        before = self.pick(data, self.records(Pending, Asked, Refining, Lapsed))
+        at = self.world.clock.now()
+        match before:
+            case Pending():
+                same = {"id": before.id, "user_id": before.user_id, "field": before.field, "item_id": before.item_id}
+                after: Record | None = Lapsed(**same, proposed_at=before.proposed_at, lapsed_at=at)
+            case Refining():
+                same = {name: getattr(before, name) for name in Refining.__dataclass_fields__}
+                counts = {"tokens_after": 5, "consolidated": 1, "updated": 2, "deleted": 0, "protected": 0}
+                after = Refined(**same, **counts, completed_at=at, summary="shorter")
+            case _:
+                after = None
+        self.apply(data, Note(before, after))
+
+    @rule(data=st.data())
+    def advance_the_epoch(self, data: st.DataObject) -> None:
+        id = RecordId("epoch:p1")
+        before = self.now.records.get(("epoch", id))
+        number = before.number + 1 if isinstance(before, Epoch) else 1
+        self.apply(data, Note(before, Epoch(id=id, project_id="p1", number=number, advanced_at=self.world.clock.now())))
+
+    @rule(retention=st.sampled_from(Retention))
+    def set_rules(self, retention: Retention) -> None:
+        if self.now.records.get(("rules", RULES)) != Rules(retention=retention):
+            self.memory.set_rules(Rules(retention=retention))
+
+    @rule(user=st.sampled_from(USERS))
+    def save_a_checkpoint(self, user: str) -> None:
+        checkpoint = self.world.checkpoint({"step": 1}, user=user)
+        self.store.save_checkpoint(self.world.scope, checkpoint, actor=self.world.actor)
+
+    def records(self, *stages: type[Record]) -> list[Record]:
+        return [record for record in self.now.records.values() if isinstance(record, stages)]
+
+    # -- things are hidden ----------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.now.items)
+    @rule(data=st.data())
+    def hide(self, data: st.DataObject) -> None:
+        """Something is withdrawn outside of a rollback. It is refused where something else stands on it."""
+        hidden: list[Change] = [Withdraw(replace(item, constitutional=False)) for item in self.items()]
+        hidden += [Discard(version) for version in self.now.versions.values()]
+        hidden += [Retract(event) for event in self._placed()]
+        before, head = self.now, self.store.head(self.tenant)
+        try:
+            self.apply(data, self.pick(data, hidden))
+        except Stale:
+            assert snapshot(self.store, self.tenant) == before
+            assert self.store.head(self.tenant) == head
+
+    def _placed(self) -> list[Event]:
+        return list(self.store.events_by_id(self.tenant, [EventId(id) for id in self.now.events]))
+
+    # -- the time machine -----------------------------------------------------------------------------------
+
+    @rule()
+    def take_a_snapshot(self) -> None:
+        if self.taken[-1].rev != self.now.rev:
+            self.taken.append(self.now)
+
+    @precondition(lambda self: self.now.rev > 0)
+    @rule(data=st.data(), cascade=st.booleans(), back=st.integers(0, 2))
+    def roll_back_an_entry(self, data: st.DataObject, cascade: bool, back: int) -> None:
+        last = self.store.head(self.tenant).seq
+        self._roll_back(OneEntry(data.draw(st.integers(1, last).map(lambda n: last + 1 - n))), cascade, back)
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data(), cascade=st.booleans(), back=st.integers(0, 2))
+    def roll_back_a_memory(self, data: st.DataObject, cascade: bool, back: int) -> None:
+        then = self.pick(data, self.taken)
+        item_id = self.pick(data, self.known)
+        plan = self._roll_back(OneMemory(item_id, then.rev), cascade, 0)
+        if plan and not plan.stays:
+            assert self.now.about([item_id]) == then.about([item_id])
+
+    @rule(data=st.data(), cascade=st.booleans(), back=st.integers(0, 2))
+    def roll_back_a_session(self, data: st.DataObject, cascade: bool, back: int) -> None:
+        cause = self.pick(data, [cause for cause in SESSIONS if cause])
+        self._roll_back(Session(cause), cascade, back)
+
+    @rule(data=st.data(), user=st.sampled_from(USERS), cascade=st.booleans())
+    def roll_back_a_user(self, data: st.DataObject, user: str, cascade: bool) -> None:
+        then, before = self.pick(data, self.taken), self.now
+        plan = self._roll_back(ToRevision(Scope(tenant=self.tenant, user_id=user), then.rev), cascade, 0)
+        if plan and not cascade:
+            others = [id for id, item in (before.items | self.now.items).items() if item.user_id != user]
+            assert self.now.about(others) == before.about(others)
+        if plan and not plan.stays:
+            own = [id for id, item in (then.items | self.now.items).items() if item.user_id == user]
+            assert self.now.about(own) == then.about(own)
+
+    @rule(data=st.data(), back=st.integers(0, 2))
+    def roll_back_the_tenant(self, data: st.DataObject, back: int) -> None:
+        then = self.pick(data, self.taken)
+        before = self.now
+        self._roll_back(ToRevision(Scope(tenant=self.tenant), then.rev), False, 0)
+        self._is_as_it_was(then, before)
+        if back and self.now.rev > before.rev:
+            self._and_back(before, self.now, back)
+
+    def _is_as_it_was(self, then: Snapshot, before: Snapshot) -> None:
+        assert self.now.lines == then.lines
+        assert self.now.records == then.records
+
+    def _roll_back(self, target: Target, cascade: bool, back: int) -> Plan | None:
+        """A rollback does what its preview shows, or changes nothing. `back`: how often it is rolled back in turn."""
+        before, head = self.now, self.store.head(self.tenant)
+        try:
+            preview = self.memory.preview_rollback(target, cascade=cascade)
+        except (Refused, NotFound):
+            preview = None
+        try:
+            rev, plan = self.memory.rollback(target, cascade=cascade)
+        except (Refused, NotFound) as refusal:
+            assert snapshot(self.store, self.tenant) == before
+            assert self.store.head(self.tenant) == head
+            if isinstance(refusal, BuiltOn):
+                self._is_really_built_on(target, refusal, cascade)
+            return None
+        assert plan == preview
+        assert rev == head.rev + 1
+        written = self.store.entries(self.tenant, rev_after=head.rev)
+        assert [entry.header.undoes for entry in written] == [undo.entry for undo in plan.undo]
+        self.now = snapshot(self.store, self.tenant)
+        untouched = before.constitutional
+        assert self.now.about(untouched) == before.about(untouched)
+        assert self.now.constitutional == untouched
+        if back:
+            self._and_back(before, self.now, back)
+        return plan
+
+    def _is_really_built_on(self, target: Target, refusal: BuiltOn, cascade: bool) -> None:
+        assert not cascade
+        assert not (isinstance(target, ToRevision) and target.scope.user_id is None)
+        whole = restore.preview(self.store, self.tenant, target, cascade=True)
+        chosen = {entry.header.seq for entry in restore.chosen(self.store, self.tenant, target)}
+        touched = {undo.entry for undo in whole.undo} | {stay.seq for stay in whole.stays}
+        assert set(refusal.entries) <= touched
+        assert touched - chosen <= set(refusal.entries)
+        assert not chosen & set(refusal.entries)
+
+    def _and_back(self, before: Snapshot, after: Snapshot, times: int) -> None:
+        """A rollback of the rollback brings back what was before it, and the next one what was after it."""
+        for number in range(times):
+            last = self.store.entries(self.tenant, rev_after=Rev(self.now.rev - 1))[0]
+            assert last.header.cause is not None
+            self.memory.rollback(Session(last.header.cause))
+            self.now = snapshot(self.store, self.tenant)
+            assert self.now.content == (after if number % 2 else before).content
+
+    # -- always -------------------------------------------------------------------------------------------
+
+    @invariant()
+    def the_journal_is_whole(self) -> None:
+        verified = audit.verify(self.store, self.tenant)
+        assert verified.findings == ()
+        entries = list(audit.entries(self.store, self.tenant))
+        assert [entry.header.seq for entry in entries] == list(range(1, verified.head.seq + 1))
+        assert sorted({entry.header.rev for entry in entries}) == list(range(1, verified.head.rev + 1))
+
+    @invariant()
+    def nothing_stands_on_nothing(self) -> None:
+        self.now = snapshot(self.store, self.tenant)
+        assert list(loose_ends(self.now)) == []
+
+    def teardown(self) -> None:
+        """The journal alone accounts for what is held, and nothing lives on in what was withdrawn."""
+        assert audit.account(self.store, self.tenant) == ()
+        withdrawn: set[object] = set()
+        for row in self.store.dump(self.tenant):
+            if row["table"] == "items" and row["withdrawn"]:
+                withdrawn.add(row["id"])
+            elif row["table"] in ("events", "versions") and not row["withdrawn"]:
+                assert row["item_id"] not in withdrawn, row
+
+    def _as(self, item: Item) -> Principal:
+        """Somebody who may write the memory."""
+        if item.visibility is Visibility.AGENT_SILO:
+            return Principal(tenant=self.tenant, id="robin", role=Role.AGENT, agent_id="robin")
+        return self.memory.principal
+
+
+class Irreversible(Reversible):
+    """With what cannot be taken back: protection, consent, readings of silos, erasure."""
+
+    @precondition(lambda self: self.now.items)
+    @rule(data=st.data())
+    def protect(self, data: st.DataObject) -> None:
+        item = self.pick(data, self.items(lambda item: item.visibility is not Visibility.AGENT_SILO) or [None])
+        if item:
+            self.memory.protect(item.id, not item.constitutional)
+
+    @precondition(lambda self: self.records(Pending, Asked))
+    @rule(data=st.data(), yes=st.booleans())
+    def decide(self, data: st.DataObject, yes: bool) -> None:
+        asked = self.pick(data, self.records(Pending, Asked))
+        at = self.world.clock.now()
+        if isinstance(asked, Pending):
+            same = {name: getattr(asked, name) for name in Pending.__dataclass_fields__ if name != "lapses_at"}
+            self.apply(data, Consent(asked, Decided(**same, accepted=yes, decided_by="ana", decided_at=at)))
+            return
+        assert isinstance(asked, Asked)
+        same = {name: getattr(asked, name) for name in Asked.__dataclass_fields__}
+        given = Given(**same, given_by="robin", given_at=at, until=at + timedelta(days=9))
+        self.apply(data, Consent(asked, given if yes else Ended(**same, ended_at=at, reason="no")))
+
+    @precondition(lambda self: self.records(Given))
+    @rule(data=st.data())
+    def end_a_grant(self, data: st.DataObject) -> None:
+        given = self.pick(data, self.records(Given))
+        same = {name: getattr(given, name) for name in Asked.__dataclass_fields__}
+        self.apply(data, Note(given, Ended(**same, ended_at=self.world.clock.now(), reason="run out")))
+
+    @precondition(lambda self: self.records(Given) and self.now.items)
+    @rule(data=st.data())
+    def disclose(self, data: st.DataObject) -> None:
+        self.apply(data, Disclose(self.pick(data, self.records(Given)).id, self.pick(data, self.items()).id))
+
+    @precondition(lambda self: self.items(lambda item: item.visibility is not Visibility.AGENT_SILO))
+    @rule(data=st.data(), evidence=st.booleans())
+    def erase_a_memory(self, data: st.DataObject, evidence: bool) -> None:
+        item = self.pick(data, self.items(lambda item: item.visibility is not Visibility.AGENT_SILO))
+        wipe = self.memory.erase(item.id, evidence=evidence)
+        self._are_gone(wipe.refs)
+
+    @precondition(lambda self: self.now.events)
+    @rule(data=st.data())
+    def erase_an_event(self, data: st.DataObject) -> None:
+        event = self.some_events(data, 1)[0]
+        wipe = erasing.erase(
+            self.store,
+            self.erasures,
+            self.world.scope,
+            [],
+            [EventId(event["id"])],
+            actor=self.world.actor,
+            at=self.world.clock.now(),
+            reason="asked",
+        )
+        self._are_gone(wipe.refs)
+
+    def _are_gone(self, refs: Sequence[str]) -> None:
+        now = snapshot(self.store, self.tenant)
+        assert not {ref.partition(":")[2] for ref in refs} & (
+            now.items.keys() | now.versions.keys() | now.events.keys()
+        )
+
+    def _is_as_it_was(self, then: Snapshot, before: Snapshot) -> None:
+        erased = [tombstone.ref for tombstone in self.store.tombstones(self.tenant)]
+        theirs, ours = compared(then, self.now, aside(then, self.now, erased))
+        assert ours == theirs
+        gone = {ref.partition(":")[2] for ref in erased}
+        decided = self._decided_since(then.rev)
+        assert _unexcused(self.now.records, decided, gone) == _unexcused(then.records, decided, gone)
+
+    def _decided_since(self, rev: Rev) -> set[str]:
+        """Records that a person has had their word on."""
+        changes = [entry.change for entry in self.store.entries(self.tenant, rev_after=rev)]
+        found: set[str] = set()
+        for change in (plain(change) for change in changes if change):
+            if isinstance(change, Consent) or (isinstance(change, Note) and isinstance(change.before, Given)):
+                found.add(change.before.id)
+        return found
+
+
+def _unexcused(records: Any, decided: set[str], erased: set[str]) -> dict[Any, Record]:
+    """Records but those that were decided on since, and proposals about what was erased."""
+    return {
+        key: record
+        for key, record in records.items()
+        if record.id not in decided and getattr(record, "item_id", None) not in erased
+    }

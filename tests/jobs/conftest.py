@@ -1,0 +1,104 @@
+"""Both engines in turn. Workers serve all tenants of a store, so every test begins with an empty outbox."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from recollect.domain.ids import JobId, TenantId
+from recollect.domain.job import Job, JobStatus
+from recollect.domain.scope import Principal, Role, Scope
+from recollect.jobs.worker import Worker
+from recollect.memory import Deps, Memory
+from recollect.store.sql import SqlStore
+from tests.jobs.crew import TALLY, Hands, deps, open_store
+from tests.postgres import fresh_database
+from tests.worlds import World
+
+POSTGRES = pytest.mark.skipif(
+    not find_spec("recollect.store.postgres") or not find_spec("recollect.store.postgres.engine"),
+    reason="there is no PostgreSQL engine yet",
+)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=POSTGRES)])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the store of this test is."""
+    if request.param == "sqlite":
+        return str(tmp_path / "memory.db")
+    url = request.getfixturevalue("postgres_store_url")
+    with psycopg.connect(url) as connection:
+        connection.execute("delete from recollect.jobs")
+    return url
+
+
+@pytest.fixture(scope="session")
+def postgres_store_url(postgres_server: str) -> Iterator[str]:
+    """One database for all tests, each with a tenant of its own: a new one takes most of a second."""
+    with fresh_database(postgres_server) as url:
+        open_store(url).close()
+        yield url
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[SqlStore]:
+    store = open_store(address)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def clock() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def parts(store: SqlStore, tmp_path: Path, clock: Hands) -> Deps:
+    return deps(store, tmp_path, clock)
+
+
+@pytest.fixture
+def house(parts: Deps, clock: Hands) -> "House":
+    return House(parts, clock)
+
+
+class House:
+    """A tenant, its memory, its jobs and its workers."""
+
+    def __init__(self, parts: Deps, clock: Hands) -> None:
+        self.parts = parts
+        self.store = parts.store
+        self.clock = clock
+        self.tenant = TenantId(f"t{uuid4().hex}")
+        assert self.store.create_tenant(self.tenant, at=clock.now())
+        self.world = World(parts.store, self.tenant, clock)  # type: ignore[arg-type]
+        self.memory = Memory(parts, Principal(tenant=self.tenant, id="mira", role=Role.ADMIN))
+
+    def worker(self, kinds: Any = TALLY, **how: Any) -> Worker:
+        return Worker(**{"deps": self.parts, "kinds": kinds, "name": "ada", "chance": lambda: 0.0, **how})
+
+    def job(self, kind: str, key: str = "one", **fields: Any) -> Job:
+        given = {"id": JobId(self.clock.mint()), "kind": kind, "key": key, "not_before": self.clock.now()}
+        job = Job(**{**given, **fields})
+        self.store.enqueue(self.tenant, [job])
+        return job
+
+    def tally(self, key: str = "one", steps: int = 3, **payload: Any) -> Job:
+        """A job that leaves one event per step in the thread `tally`."""
+        return self.job("tally", key, payload={"episode": self.episode(), "steps": steps, **payload})
+
+    def episode(self) -> str:
+        held = self.store.thread(Scope(tenant=self.tenant, user_id="ana", thread_id="tally"))
+        return (held.item if held else self.world.keep(self.world.episode("tally"))).id
+
+    def left(self) -> list[str]:
+        """What the tallies have left behind, in order."""
+        return [event.text for event in self.store.events(self.tenant, self.episode())]  # type: ignore[arg-type]
+
+    def status(self, kind: str, key: str = "one") -> JobStatus:
+        [found] = [s for s in self.store.jobs(self.tenant) if (s.job.kind, s.job.key) == (kind, key)]
+        return found
