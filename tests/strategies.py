@@ -511,6 +511,7 @@ def erasures() -> SearchStrategy[Erase]:
         events=st.lists(event_ids(), max_size=2, unique=True).map(tuple),
         checkpoints=st.lists(record_ids(), max_size=2, unique=True).map(tuple),
         reason=texts(20),
+        proposals=st.lists(record_ids(), max_size=2, unique=True).map(tuple),
         bodies=st.lists(st.integers(1, 1000).map(Seq), max_size=3, unique=True).map(sorted).map(tuple),
     )
 

@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "recollect"
 
 BASE = {"domain", "policy", "errors", "ports", "clock", "settings"}
 MEMORY = BASE | {"write", "care", "read"}
-WHOLE = MEMORY | {"memory", "client", "jobs", "store", "models", "wiring", "__init__"}
+WHOLE = MEMORY | {"gate", "memory", "client", "jobs", "store", "models", "wiring", "__init__"}
 
 # What each part of the package may import besides itself. A part not named here does not belong.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -26,7 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "write": BASE,
     "care": BASE,
     "read": BASE,
-    "memory": MEMORY,
+    "gate": MEMORY,
+    "memory": MEMORY | {"gate"},
     "client": {"domain", "errors", "settings"},
     "jobs": MEMORY | {"memory"},
     "wiring": WHOLE - {"__init__"},
@@ -34,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interfaces": WHOLE,
     "integrations": WHOLE,
 }
-MODULES = {"__init__", "memory", "client", "wiring", "settings", "ports", "errors", "clock"}
+MODULES = {"__init__", "gate", "memory", "client", "wiring", "settings", "ports", "errors", "clock"}
 
 PURE = {"domain", "policy"}
 BUILTINS = {"__import__", "breakpoint", "eval", "exec", "input", "open", "print"}

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from struct import pack
 from typing import Any
 
@@ -34,10 +35,12 @@ from recollect.domain.observation import Operation, Use, Used
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Open, Pending, ProfileField, Resolved, Rules, Verdict
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Role, Scope, Sight
+from recollect.domain.scope import Actor, Principal, Role, Scope, Sight
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, Witness
+from recollect.memory import Deps, Memory
 from recollect.ports import Held, Receipt, Store, Vector
+from recollect.store.sidecar import FileErasures, FileSeal
 
 DAWN = datetime(2026, 1, 1, 8, 0, tzinfo=UTC)
 EVERYTHING = Sight(users=None, projects=None, silo=None)
@@ -93,6 +96,11 @@ class World:
     @property
     def scope(self) -> Scope:
         return Scope(tenant=self.tenant)
+
+    def memory(self, beside: Path, role: Role = Role.ADMIN, user: str = "mira") -> Memory:
+        """The front door, with its list of erasures and its seal in a folder."""
+        deps = Deps(self.store, self.clock, FileErasures(beside / "erasures"), FileSeal(beside / "key"))
+        return Memory(deps, Principal(tenant=self.tenant, id=user, role=role))
 
     # -- values -------------------------------------------------------------------------------------------
 
@@ -183,10 +191,9 @@ class World:
 
     def say(self, *texts: str, thread: str = "kitchen", **fields: Any) -> tuple[Item, list[Event]]:
         """Texts at the end of a thread, which is begun when it is new: its episode and the events, placed."""
-        held = self.store.thread(replace(self.scope, user_id=fields.get("user_id", "ana"), thread_id=thread))
-        episode = held.item if held else self.episode(thread, **fields)
+        episode, changes = self._begun(thread, fields)
         events = [self.event(episode, text) for text in texts]
-        self.apply(*([] if held else [Create(episode)]), *map(Append, events))
+        self.apply(*changes, *map(Append, events))
         return episode, list(self.store.events_by_id(self.tenant, [event.id for event in events]))
 
     def tell(self, text: str = "Ana drinks tea.", *, thread: str = "kitchen", **fields: Any) -> Told:
@@ -208,7 +215,8 @@ class World:
                 agent_id=episode.agent_id,
                 project_id=episode.project_id,
                 thread_id=thread,
-            )
+            ),
+            episode.visibility,
         )
         return (held.item, []) if held else (episode, [Create(episode)])
 

@@ -1,6 +1,7 @@
 """Memory: the front door. One short method per use case; a principal stands behind every one of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -9,29 +10,30 @@ from recollect.care import audit, restore, transfer
 from recollect.care import erase as erasing
 from recollect.care.audit import Verified
 from recollect.care.erase import Wipe
-from recollect.care.restore import OneEntry, OneMemory, Target
+from recollect.care.restore import Target
 from recollect.clock import Clock
-from recollect.domain.change import Change, Disclose, Note, Protect, Verb, move, revise
+from recollect.domain.change import Change, Note, Protect, Verb, move, revise
 from recollect.domain.event import Event, Trust
-from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, Seq
+from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev, Seq
 from recollect.domain.item import Active, Archived, Body, Item, SoftDeleted, State, Visibility
 from recollect.domain.job import JobStatus
 from recollect.domain.journal import Entry, Head
 from recollect.domain.query import Filters, Page
-from recollect.domain.record import RULES, Given, Rules
-from recollect.domain.refs import item_of
+from recollect.domain.record import RULES, Rules
 from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.domain.text import sound
 from recollect.domain.version import Version
-from recollect.errors import Forbidden, Gone, Invalid, NotFound, checked
+from recollect.errors import Forbidden, Invalid, NotFound, StoreError, checked
+from recollect.gate import Gate, must
 from recollect.policy import access
-from recollect.policy.access import Action, Answer, Denied
+from recollect.policy.access import Action
 from recollect.policy.rollback import Plan
 from recollect.ports import Erasures, Held, Kept, Seal, Store
 from recollect.write.ingest import Appended, Ingest, Message, Remembered, Statement, Threads
 
 PURGE_AFTER = timedelta(days=30)
 DEFAULT_THREAD = "notes"
+EDITABLE = frozenset({"body", "category", "importance", "tags", "topic_key", "valid_from", "valid_to", "private"})
 _EVERYTHING = Page()
 _ACTIVE = Filters()
 
@@ -76,6 +78,7 @@ class Memory:
         self._threads = threads or Threads(deps.store)
         self._store = deps.store
         self._tenant = principal.tenant
+        self._gate = Gate(deps.store, deps.clock, principal)
         self.principal = principal
 
     def acting(self, principal: Principal) -> "Memory":
@@ -155,16 +158,18 @@ class Memory:
             thread_id=thread_id,
             run_id=run_id,
         )
-        self._must(access.may_act_in(self.principal, scope))
+        self._gate.enter(scope)
         return Ingest(self._store, self._threads, self._deps.clock, self.principal, scope, kept)
 
     # -- reading ------------------------------------------------------------------------------------------
 
     def show(self, item_id: ItemId) -> Shown:
         """A memory, its versions and the events behind them."""
-        held = self._read(item_id)
+        held = self._gate.read(item_id)
         versions = self._store.versions(self._tenant, item_id)
-        return Shown(held.item, held.rev, versions, self._evidence(held.item, versions))
+        events = self._store.cited(self._tenant, [version.id for version in versions])
+        seen = self._gate.readable(event.item_id for event in events)
+        return Shown(held.item, held.rev, versions, [event for event in events if event.item_id in seen])
 
     def items(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Item]:
         """Memories in sight, newest first."""
@@ -178,7 +183,7 @@ class Memory:
 
     def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
         """The events of a thread, by the id of its episode, in their order."""
-        self._read(item_id)
+        self._gate.read(item_id)
         return self._store.events(self._tenant, item_id, first=after + 1, limit=limit)
 
     def find(self, name: str) -> ItemId:
@@ -205,60 +210,27 @@ class Memory:
 
     def history(self, item_id: ItemId) -> Sequence[Entry]:
         """Everything that happened to a memory, oldest first."""
-        self._read(item_id, withdrawn=True)
-        return self._store.entries(self._tenant, refs=[f"i:{item_id}"])
+        self._gate.read(item_id, withdrawn=True)
+        return self._gate.legible(self._store.entries(self._tenant, refs=[f"i:{item_id}"]), item_id)
 
     def journal(self, *, limit: int = 100, before: int | None = None) -> Sequence[Entry]:
         """The latest entries of the tenant, newest first, without their bodies."""
-        self._must(access.may(self.principal, Action.OVERSEE))
+        self._gate.allow(Action.OVERSEE)
         end = before if before is not None else self._store.head(self._tenant).seq + 1
         seqs = [Seq(seq) for seq in range(max(1, end - limit), end)]
         found = self._store.entries(self._tenant, seqs=seqs)
-        return [replace(entry, body=None) for entry in reversed(found)]
-
-    def _read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
-        """An item this principal may read. What it may not read does not exist for it."""
-        held = self._store.item(self._tenant, item_id)
-        if held is None:
-            if any(tombstone.ref == f"i:{item_id}" for tombstone in self._store.tombstones(self._tenant)):
-                raise Gone(f"memory {item_id} was erased")
-            raise NotFound(f"there is no memory {item_id}")
-        answer = self._may_read(held.item)
-        if isinstance(answer, Denied):
-            raise NotFound(f"there is no memory {item_id}")
-        if held.withdrawn and not withdrawn:
-            raise NotFound(f"memory {item_id} was withdrawn by a rollback", "Undo that rollback to bring it back.")
-        if answer.grant:
-            self._apply([Disclose(answer.grant.id, item_id)])
-        return held
-
-    def _may_read(self, item: Item) -> Answer:
-        given: Iterable[Given] = ()
-        if item.visibility is Visibility.AGENT_SILO:
-            given = [g for g in self._store.records(self._tenant, "grant") if isinstance(g, Given)]
-        return access.may_read(self.principal, item, given, self._deps.clock.now())
-
-    def _evidence(self, item: Item, versions: Sequence[Version]) -> list[Event]:
-        """The events that the versions cite, of threads that this principal may read."""
-        events = self._store.cited(self._tenant, [version.id for version in versions])
-        threads = {id: self._store.item(self._tenant, id) for id in {event.item_id for event in events}}
-        return [
-            event
-            for event in events
-            if (held := threads[event.item_id]) and not isinstance(self._may_read(held.item), Denied)
-        ]
+        return [entry.blind for entry in reversed(found)]
 
     # -- changing -----------------------------------------------------------------------------------------
 
     def revise(self, item_id: ItemId, **fields: object) -> Rev:
-        """Change fields of a memory: category, importance, tags, body, validity …"""
-        held = self._written(item_id)
-        try:
-            with checked():
-                after = replace(held.item, **fields)  # type: ignore[arg-type]
-                change = revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)
-        except TypeError as error:
-            raise Invalid(f"a memory has no such field: {error}") from None
+        """Change what a memory says of itself: body, category, importance, tags, topic, validity, privacy."""
+        for name in sorted(fields.keys() - EDITABLE):
+            raise Invalid(f"the field {name!r} is not revised this way", f"There are: {', '.join(sorted(EDITABLE))}.")
+        held = self._gate.write(item_id)
+        with checked():
+            after = replace(held.item, **fields)  # type: ignore[arg-type]
+            change = revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)
         return self._change(held, [change])
 
     def archive(self, item_id: ItemId, reason: str = "") -> Rev:
@@ -280,8 +252,8 @@ class Memory:
 
     def protect(self, item_id: ItemId, on: bool = True) -> Rev:
         """Make a memory constitutional, or lift that."""
-        self._must(access.may(self.principal, Action.PROTECT))
-        held = self._read(item_id)
+        self._gate.allow(Action.PROTECT)
+        held = self._gate.read(item_id)
         if held.item.trust is Trust.UNTRUSTED and on:
             raise Invalid("what is untrusted never becomes constitutional")
         if held.item.constitutional == on:
@@ -294,22 +266,15 @@ class Memory:
         return found if isinstance(found, Rules) else Rules()
 
     def set_rules(self, rules: Rules) -> Rev:
-        self._must(access.may(self.principal, Action.CONFIGURE))
+        self._gate.allow(Action.CONFIGURE)
         before = self._store.record(self._tenant, "rules", RULES)
         return self._apply([Note(before, rules)])
 
     def _move(self, item_id: ItemId, state: State) -> Rev:
-        held = self._written(item_id)
+        held = self._gate.write(item_id)
         if type(held.item.state) is type(state):
             return held.rev
-        if held.item.constitutional:
-            raise Forbidden(f"memory {item_id} is constitutional", "An admin can lift that first.")
         return self._change(held, [move(held.item, state, self._deps.clock.now())])
-
-    def _written(self, item_id: ItemId) -> Held:
-        held = self._read(item_id)
-        self._must(access.may_write(self.principal, held.item))
-        return held
 
     def _change(self, held: Held, changes: Sequence[Change]) -> Rev:
         return self._store.apply(
@@ -338,68 +303,69 @@ class Memory:
 
     def preview_erase(self, item_id: ItemId, *, evidence: bool = True) -> Wipe:
         """What erasing a memory would take with it."""
-        return erasing.survey(self._store, self._tenant, [item_id], self._roots(item_id, evidence))
+        wipe = erasing.survey(self._store, self._tenant, [item_id], self._roots(item_id, evidence))
+        self._gate.erase(wipe)
+        return wipe
 
     def erase(self, item_id: ItemId, *, evidence: bool = True, reason: str = "asked for") -> Wipe:
         """Remove a memory's content for good; with `evidence`, the events it cites and all that cites them too."""
-        roots = self._roots(item_id, evidence)
-        return self._wipe([item_id], roots, (), reason)
-
-    def erase_user(self, user_id: str, *, reason: str = "asked for by the person concerned") -> Wipe:
-        """Remove everything that is kept for a user."""
-        kept = self._kept_for(user_id)
-        return self._wipe(sorted(kept.items), [], sorted(kept.checkpoints), reason)
+        return self._wipe(Kept(frozenset({item_id})), self._roots(item_id, evidence), reason)
 
     def preview_erase_user(self, user_id: str) -> Wipe:
         """What erasing everything of a user would take with it."""
         kept = self._kept_for(user_id)
         wipe = erasing.survey(self._store, self._tenant, sorted(kept.items))
-        return replace(wipe, checkpoints=tuple(sorted(kept.checkpoints)))
+        self._gate.erase(wipe)
+        return replace(wipe, checkpoints=tuple(sorted(kept.checkpoints)), proposals=tuple(sorted(kept.proposals)))
+
+    def erase_user(self, user_id: str, *, reason: str = "asked for by the person concerned") -> Wipe:
+        """Remove everything that is kept for a user."""
+        return self._wipe(self._kept_for(user_id), [], reason)
 
     def _kept_for(self, user_id: str) -> Kept:
-        if self.principal.role is not Role.ADMIN and self.principal.id != user_id:
-            raise Forbidden("erasing is for admins and for the person concerned")
-        if self.principal.role is Role.AGENT:
-            raise Forbidden("an agent does not erase")
+        must(access.may_erase_user(self.principal, user_id))
         kept = self._store.kept_for(self._tenant, user_id)
-        if not kept.items and not kept.checkpoints:
+        if kept == Kept():
             raise NotFound(f"nothing is kept for the user {user_id}")
         return kept
 
     def _roots(self, item_id: ItemId, evidence: bool) -> list[EventId]:
-        held = self._read(item_id)
-        self._must(access.may_erase(self.principal, held.item))
+        self._gate.read(item_id)
         return erasing.evidence(self._store, self._tenant, item_id) if evidence else []
 
-    def _wipe(
-        self, items: Sequence[ItemId], events: Sequence[EventId], checkpoints: Sequence[RecordId], why: str
-    ) -> Wipe:
+    def _wipe(self, kept: Kept, events: Sequence[EventId], why: str) -> Wipe:
         now = self._deps.clock.now()
-        wipe = erasing.erase(
-            self._store,
-            self._deps.erasures,
-            Scope(tenant=self._tenant),
-            items,
-            events,
-            checkpoints=checkpoints,
-            actor=actor(self.principal),
-            at=now,
-            reason=why,
-            then=[erasing.scrubbing(JobId(self._deps.clock.mint()), now)],
-        )
-        self._store.scrub()  # at once if nobody is in the way; the job makes sure of it
+        with checked():
+            wipe = erasing.erase(
+                self._store,
+                self._deps.erasures,
+                Scope(tenant=self._tenant),
+                sorted(kept.items),
+                events,
+                checkpoints=sorted(kept.checkpoints),
+                proposals=sorted(kept.proposals),
+                allow=self._gate.erase,
+                actor=actor(self.principal),
+                at=now,
+                reason=why,
+                then=[erasing.scrubbing(JobId(self._deps.clock.mint()), now)],
+            )
+        with suppress(StoreError):  # it is erased; what is left in logs goes at once if it can, else by the job
+            self._store.scrub()
         return wipe
 
     # -- the time machine ---------------------------------------------------------------------------------
 
     def preview_rollback(self, target: Target, *, cascade: bool = False) -> Plan:
         """What a rollback would undo, what would stay, and what stands in its way."""
-        self._may_roll_back(target)
-        return restore.preview(self._store, self._tenant, target, cascade=cascade)
+        self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
+        plan = restore.preview(self._store, self._tenant, target, cascade=cascade)
+        self._gate.undo(plan)
+        return plan
 
     def rollback(self, target: Target, *, cascade: bool = False) -> tuple[Rev, Plan]:
         """Take back an entry, a memory, a session, or bring a scope to a revision. It can itself be taken back."""
-        self._may_roll_back(target)
+        self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
         return restore.roll_back(
             self._store,
             Scope(tenant=self._tenant),
@@ -408,27 +374,20 @@ class Memory:
             at=self._deps.clock.now(),
             cause=CauseId(self._deps.clock.mint()),
             cascade=cascade,
+            allow=self._gate.undo,
         )
-
-    def _may_roll_back(self, target: Target) -> None:
-        if self.principal.role is Role.ADMIN:
-            return
-        if not isinstance(target, OneEntry | OneMemory):
-            self._must(access.may(self.principal, Action.ROLL_BACK))
-        for entry in restore.chosen(self._store, self._tenant, target):
-            item_id = item_of(entry.change) if entry.change else None
-            if item_id is None:
-                raise Forbidden("only an admin rolls this entry back")
-            held = self._read(item_id, withdrawn=True)
-            self._must(access.may_write(self.principal, held.item))
 
     # -- the journal as a whole ---------------------------------------------------------------------------
 
-    def verify(self, exported: str | None = None) -> Verified:
-        """Whether the journal is whole, and still holds the head that was exported earlier."""
-        self._must(access.may(self.principal, Action.VERIFY))
-        head = audit.read_head(exported, self._deps.seal) if exported is not None else None
-        return audit.verify(self._store, self._tenant, head)
+    def verify(self, exported: str | None = None, *, trust: str | None = None, deep: bool = False) -> Verified:
+        """Whether the journal is whole, and still holds the head that was exported earlier.
+
+        A head must be signed with this store's own key, or with the public key in `trust`. A `deep` examination also
+        replays the journal and compares what it accounts for with what memory holds.
+        """
+        self._gate.allow(Action.VERIFY)
+        head = audit.read_head(exported, self._deps.seal, trust) if exported is not None else None
+        return audit.verify(self._store, self._tenant, head, deep=deep)
 
     def head(self) -> Head:
         """Where the journal ends."""
@@ -436,30 +395,30 @@ class Memory:
 
     def signed_head(self) -> Mapping[str, object]:
         """Where the journal ends, signed, to be kept elsewhere."""
-        self._must(access.may(self.principal, Action.VERIFY))
+        self._gate.allow(Action.VERIFY)
         return audit.sign(self.head(), self._tenant, self._deps.seal)
 
     # -- moving and keeping -------------------------------------------------------------------------------
 
     def export(self) -> Iterator[str]:
         """The whole tenant as JSON lines, without loss."""
-        self._must(access.may(self.principal, Action.EXPORT))
+        self._gate.allow(Action.EXPORT)
         return transfer.export(self._store, self._tenant)
 
     def export_state(self) -> Iterator[str]:
         """What memory holds at the moment, as JSON lines in one fixed order."""
-        self._must(access.may(self.principal, Action.EXPORT))
+        self._gate.allow(Action.EXPORT)
         return transfer.export_state(self._store, self._tenant)
 
     def export_user(self, user_id: str) -> Iterator[str]:
         """All that is kept for one user, with its history."""
         if user_id != self.principal.id or self.principal.role is Role.AGENT:
-            self._must(access.may(self.principal, Action.EXPORT))
+            self._gate.allow(Action.EXPORT)
         return transfer.export_user(self._store, self._tenant, user_id)
 
     def import_(self, lines: Iterable[str]) -> int:
         """Build this tenant from an export; what was erased since is erased again. The number of things erased."""
-        self._must(access.may(self.principal, Action.IMPORT))
+        self._gate.allow(Action.IMPORT)
         return transfer.import_(
             self._store,
             self._deps.erasures,
@@ -470,18 +429,20 @@ class Memory:
         )
 
     def backup(self, target: Path) -> None:
-        """A whole copy of the store, while it is in use."""
-        self._must(access.may(self.principal, Action.EXPORT))
+        """A whole copy of the store, while it is in use. One that other tenants share is for who runs it to copy."""
+        self._gate.allow(Action.EXPORT)
+        if list(self._store.tenants()) != [self._tenant]:
+            raise Forbidden("the store holds other tenants too", "Export this one, or have who runs the store copy it.")
         self._store.backup(target)
 
     def jobs(self) -> Sequence[JobStatus]:
         """How the tenant's jobs stand."""
-        self._must(access.may(self.principal, Action.OVERSEE))
+        self._gate.allow(Action.OVERSEE)
         return self._store.jobs(self._tenant)
 
     def counts(self) -> Mapping[tuple[str, str, str], int]:
         """Operational events by node, operation and outcome."""
-        self._must(access.may(self.principal, Action.OVERSEE))
+        self._gate.allow(Action.OVERSEE)
         return self._store.counts(self._tenant)
 
     def close(self) -> None:
@@ -492,7 +453,3 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _must(self, answer: Answer) -> None:
-        if isinstance(answer, Denied):
-            raise Forbidden(answer.why)

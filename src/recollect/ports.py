@@ -10,7 +10,7 @@ from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.event import Event
 from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
-from recollect.domain.item import Item
+from recollect.domain.item import Item, Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head
 from recollect.domain.observation import Observation, Operation, Usage
@@ -56,10 +56,11 @@ class Rooted:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A user's items and checkpoints."""
+    """A user's items, checkpoints and proposals."""
 
-    items: frozenset[ItemId]
-    checkpoints: frozenset[RecordId]
+    items: frozenset[ItemId] = frozenset()
+    checkpoints: frozenset[RecordId] = frozenset()
+    proposals: frozenset[RecordId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,9 @@ class Store(Protocol):
         """Items, withdrawn or not, whose id ends like this: how people abbreviate ids."""
         ...
 
-    def thread(self, scope: Scope) -> Held | None:
-        """The episode that owns the events of the scope's thread."""
+    def thread(self, scope: Scope, visibility: Visibility) -> Held | None:
+        """The episode that owns the events of the scope's thread. Threads of one name that are seen by others are
+        threads of their own."""
         ...
 
     def versions(self, tenant: TenantId, item_id: ItemId) -> Sequence[Version]:
@@ -220,7 +222,9 @@ class Store(Protocol):
         """Operational events by (node, op, status)."""
         ...
 
-    def tombstones(self, tenant: TenantId) -> Sequence[Tombstone]: ...
+    def tombstones(self, tenant: TenantId, refs: Sequence[str] | None = None) -> Sequence[Tombstone]:
+        """What was erased; of these things alone where they are named."""
+        ...
 
     def search(self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20) -> Sequence[Found]:
         """Live events and versions in sight that hold any of the words, best first."""
@@ -242,7 +246,9 @@ class Store(Protocol):
         """Entries in order. `refs` keeps those that name any of these things; `scope` those of its ids."""
         ...
 
-    def thread_rev(self, tenant: TenantId, thread_id: str) -> int: ...
+    def thread_rev(self, scope: Scope) -> int:
+        """How often the scope's thread was written to."""
+        ...
 
     def receipt(self, tenant: TenantId, actor: str, key: str) -> Receipt | None: ...
 

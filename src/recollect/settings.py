@@ -61,9 +61,9 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         user=str(values.get("user") or getuser()),
         role=_checked("role", Role, str(values.get("role") or Role.ADMIN)),
         agent=str(values["agent"]) if values.get("agent") else None,
-        patience=_number("patience", values.get("patience") or 60),
-        job_cap=int(_number("job_cap", values.get("job_cap") or 2)),
-        lease=_number("lease", values.get("lease") or 60),
+        patience=_number("patience", values.get("patience", 60)),
+        job_cap=int(_number("job_cap", values.get("job_cap", 2))),
+        lease=_number("lease", values.get("lease", 60)),
     )
 
 
@@ -74,7 +74,7 @@ def _file(path: Path) -> dict[str, object]:
         read = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Invalid(f"{path} is not valid TOML: {error}", "Correct it or move it away.") from None
-    known = {field.name for field in fields(Settings)}
+    known = {field.name for field in fields(Settings)} - {"home"}  # the file lies in it
     for name in sorted(read.keys() - known):
         raise Invalid(f"{path} sets {name!r}, which is no setting", f"There are: {', '.join(sorted(known))}.")
     return read
@@ -92,6 +92,6 @@ def _number(name: str, value: object) -> float:
         number = float(str(value))
     except ValueError:
         raise Invalid(f"the setting {name} is {value!r}, not a number") from None
-    if number <= 0:
+    if not 0 < number < float("inf"):
         raise Invalid(f"the setting {name} is {value!r}: it must be above 0")
     return number

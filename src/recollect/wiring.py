@@ -12,11 +12,12 @@ from urllib.parse import urlsplit
 import apsw
 
 from recollect import settings as configuration
-from recollect.care import checkup, recover
+from recollect.care import checkup, recover, transfer
 from recollect.care.checkup import Check, Verdict
 from recollect.care.recover import Recovered
 from recollect.clock import Clock, SystemClock
-from recollect.domain.scope import Principal, Role, actor
+from recollect.domain.ids import TenantId
+from recollect.domain.scope import Actor, Principal, Role, actor
 from recollect.errors import Forbidden, Invalid, NotAStore, NotFound, RecollectError, Refused, StoreError, checked
 from recollect.jobs import schedule
 from recollect.jobs.kinds import KINDS
@@ -73,15 +74,33 @@ def open_memory(
 def connect(settings: Settings, *, clock: Clock | None = None, create: bool = False) -> Memory:
     """Memory as the settings describe it. Without `create`, a store that is not there is an error."""
     deps = dependencies(settings, clock=clock, create=create)
-    if create:
-        deps.store.create_tenant(settings.tenant, at=deps.clock.now())
-    elif settings.tenant not in deps.store.tenants():
+    try:
+        if create:
+            _make_tenant(deps, settings.tenant)
+        elif settings.tenant not in deps.store.tenants():
+            raise Invalid(
+                f"there is no tenant {settings.tenant!r} in this store",
+                f"Create it with: recollect init --tenant {settings.tenant}",
+            )
+        memory = Memory(deps, principal(settings))
+        _forget_again(deps, settings.tenant)
+        return memory
+    except BaseException:
         deps.store.close()
-        raise Invalid(
-            f"there is no tenant {settings.tenant!r} in this store",
-            f"Create it with: recollect init --tenant {settings.tenant}",
-        )
-    return Memory(deps, principal(settings))
+        raise
+
+
+def _make_tenant(deps: Deps, tenant: TenantId) -> None:
+    if deps.store.create_tenant(tenant, at=deps.clock.now()):
+        schedule.ensure(deps.store, tenant, deps.clock.now())
+
+
+def _forget_again(deps: Deps, tenant: TenantId) -> None:
+    """What was erased stays erased, also in a file that was copied back by hand or an import that was cut off."""
+    transfer.erase_again(deps.store, deps.erasures, tenant, actor=_KEEPER, at=deps.clock.now())
+
+
+_KEEPER = Actor(id="recollect", role=Role.ADMIN)
 
 
 def incoming(settings: Settings, *, clock: Clock | None = None) -> Memory:
@@ -92,10 +111,16 @@ def incoming(settings: Settings, *, clock: Clock | None = None) -> Memory:
 def worker(settings: Settings, *, clock: Clock | None = None) -> Worker:
     """A worker for the jobs of all tenants, whose recurring jobs it makes sure of."""
     deps = dependencies(settings, clock=clock)
-    for tenant in deps.store.tenants():
-        schedule.ensure(deps.store, tenant, deps.clock.now())
-    name = f"{gethostname()}:{os.getpid()}"
-    return Worker(deps=deps, kinds=KINDS, name=name, lease=timedelta(seconds=settings.lease), cap=settings.job_cap)
+    clockwork = schedule.Schedule(deps.store, deps.clock)
+    clockwork.keep()
+    return Worker(
+        deps=deps,
+        kinds=KINDS,
+        name=f"{gethostname()}:{os.getpid()}",
+        lease=timedelta(seconds=settings.lease),
+        cap=settings.job_cap,
+        prepare=clockwork.keep,
+    )
 
 
 def dependencies(settings: Settings, *, clock: Clock | None = None, create: bool = False) -> Deps:
@@ -164,6 +189,16 @@ def sidecar(settings: Settings) -> Path:
 
 
 # -- the whole store ----------------------------------------------------------------------------------------
+
+
+def back_up(settings: Settings, target: Path) -> None:
+    """A whole copy of the store with all its tenants, while it is in use. For who runs the store."""
+    _must(settings, Action.EXPORT)
+    store = open_store(settings)
+    try:
+        store.backup(target)
+    finally:
+        store.close()
 
 
 def restore(settings: Settings, backup: Path, *, replace: bool = False, clock: Clock | None = None) -> Restored:

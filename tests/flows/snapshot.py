@@ -89,7 +89,7 @@ class Snapshot:
     def threads(self) -> Mapping[Thread, str]:
         """Which episode owns a thread."""
         return {
-            (item.thread_id, item.user_id, item.agent_id, item.project_id): id
+            (item.thread_id, item.visibility, item.user_id, item.agent_id, item.project_id): id
             for id, item in self.items.items()
             if item.kind == "episode" and item.thread_id
         }
@@ -134,7 +134,7 @@ class Aside:
     what was erased with the edges and contradictions that it took along. `kept` is what constitutional memories stand
     on: it may be there although it was not then. `lost` is what stood then on something of a constitutional memory
     that was withdrawn before the memory became constitutional, or on a thread that such a memory has taken: it may be
-    missing. Pointers to what was erased or lost are not compared.
+    missing, and who pointed at it points nowhere.
     """
 
     erased: frozenset[str]
@@ -194,14 +194,8 @@ def _lost(then: Snapshot, now: Snapshot, constitutional: Iterable[str], kept: se
 
 def compared(then: Snapshot, now: Snapshot, excused: Aside) -> tuple[list[str], list[str]]:
     """The lines of both sides that must be equal."""
-    loose = {
-        (id, pointer)
-        for id, item in then.items.items()
-        for pointer in ("active_version_id", "superseded_by")
-        if getattr(item, pointer) in excused.lost
-    }
-    mine = {_key(line): line for line in _lines(then, excused, loose)}
-    yours = {_key(line): line for line in _lines(now, excused, loose)}
+    mine = {_key(line): line for line in _lines(then, excused)}
+    yours = {_key(line): line for line in _lines(now, excused)}
     for key in mine.keys() - yours.keys():
         if _ends(json.loads(mine[key])[key[0]]) & excused.lost:
             del mine[key]
@@ -221,16 +215,17 @@ def _ends(row: Row) -> set[str]:
     return {row[end] for end in ("id", "from_id", "to_id", "memory_a", "memory_b") if end in row}
 
 
-def _lines(side: Snapshot, excused: Aside, loose: set[tuple[str, str]]) -> Iterator[str]:
+def _lines(side: Snapshot, excused: Aside) -> Iterator[str]:
     for line in side.lines:
         [(kind, row)] = json.loads(line).items()
         if _ends(row) & excused.erased or {row["id"], row.get("item_id")} & excused.constitutional:
             continue
         if kind == "item":
             row["constitutional"] = False  # its own change, which no rollback touches
-            if row.get("active_version_id") in excused.erased:
-                del row["active_version_id"]
-            for id, pointer in loose:
-                if id == row["id"]:
-                    row.pop(pointer, None)
+            for pointer, gone in (
+                ("active_version_id", excused.erased | excused.lost),
+                ("superseded_by", excused.lost),
+            ):
+                if row.get(pointer) in gone:
+                    del row[pointer]
         yield codec.canonical({kind: row})

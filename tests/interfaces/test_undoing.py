@@ -2,6 +2,7 @@
 
 import pytest
 
+from recollect import Memory
 from recollect.domain.ids import short
 from tests.interfaces.conftest import CommandLine
 
@@ -78,6 +79,16 @@ def test_a_preview_does_not_tell_what_memories_say(recollect: CommandLine):
     recollect.do("delete", item_id, "--reason", "secret reason", "--agent", "robin")
     for options in ([], ["--json"]):
         assert "ecret" not in recollect.do("rollback", "--to", 0, "--preview", *options).out
+
+
+def test_a_preview_names_fields_whose_values_it_does_not_tell(recollect: CommandLine, memory: Memory):
+    item_id = memory.remember("Tea, not coffee.").item_id
+    memory.revise(item_id, tags=("secret",), importance=5)
+    seen = recollect.do("rollback", "--entry", recollect.last_entry(), "--preview")
+    assert "set back: " in seen.out
+    assert "tags" in seen.out
+    assert "importance 5 → 3" in seen.out
+    assert "secret" not in seen.out
 
 
 def test_the_whole_tenant_goes_back_to_a_revision(recollect: CommandLine):

@@ -9,13 +9,14 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from recollect.domain.ids import JobId, TenantId
+from recollect.domain.ids import ItemId, JobId, TenantId
 from recollect.domain.job import Job, JobStatus
-from recollect.domain.scope import Principal, Role, Scope
+from recollect.domain.scope import Principal, Role
 from recollect.jobs.worker import Worker
 from recollect.memory import Deps, Memory
 from recollect.store.sql import SqlStore
-from tests.jobs.crew import TALLY, Hands, deps, open_store
+from recollect.store.tx import Engine
+from tests.jobs.crew import TALLY, Hands, deps, open_engine
 from tests.postgres import fresh_database
 from tests.worlds import World
 
@@ -40,15 +41,20 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def postgres_store_url(postgres_server: str) -> Iterator[str]:
     """One database for all tests, each with a tenant of its own: a new one takes most of a second."""
     with fresh_database(postgres_server) as url:
-        open_store(url).close()
+        open_engine(url).close()
         yield url
 
 
 @pytest.fixture
-def store(address: str) -> Iterator[SqlStore]:
-    store = open_store(address)
-    yield store
-    store.close()
+def engine(address: str) -> Iterator[Engine]:
+    engine = open_engine(address)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def store(engine: Engine) -> SqlStore:
+    return SqlStore(engine)
 
 
 @pytest.fixture
@@ -74,6 +80,7 @@ class House:
         self.store = parts.store
         self.clock = clock
         self.tenant = TenantId(f"t{uuid4().hex}")
+        self._episode: ItemId | None = None
         assert self.store.create_tenant(self.tenant, at=clock.now())
         self.world = World(parts.store, self.tenant, clock)  # type: ignore[arg-type]
         self.memory = Memory(parts, Principal(tenant=self.tenant, id="mira", role=Role.ADMIN))
@@ -91,13 +98,14 @@ class House:
         """A job that leaves one event per step in the thread `tally`."""
         return self.job("tally", key, payload={"episode": self.episode(), "steps": steps, **payload})
 
-    def episode(self) -> str:
-        held = self.store.thread(Scope(tenant=self.tenant, user_id="ana", thread_id="tally"))
-        return (held.item if held else self.world.keep(self.world.episode("tally"))).id
+    def episode(self) -> ItemId:
+        if self._episode is None:
+            self._episode = self.world.keep(self.world.episode("tally")).id
+        return self._episode
 
     def left(self) -> list[str]:
         """What the tallies have left behind, in order."""
-        return [event.text for event in self.store.events(self.tenant, self.episode())]  # type: ignore[arg-type]
+        return [event.text for event in self.store.events(self.tenant, self.episode())]
 
     def status(self, kind: str, key: str = "one") -> JobStatus:
         [found] = [s for s in self.store.jobs(self.tenant) if (s.job.kind, s.job.key) == (kind, key)]

@@ -27,6 +27,7 @@ from recollect.memory import Deps
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
+from recollect.store.tx import Engine
 
 ROOT = Path(__file__).parent.parent.parent
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -54,13 +55,13 @@ class Hands:
         self.at = at
 
 
-def open_store(address: str, *, create: bool = True) -> SqlStore:
-    """A store by the path of its file or the URL of its database."""
+def open_engine(address: str, *, create: bool = True) -> Engine:
+    """A store's engine, by the path of its file or the URL of its database."""
     if not address.startswith("postgresql://"):
-        return SqlStore(SqliteEngine(Path(address), create=create))
+        return SqliteEngine(Path(address), create=create)
     from recollect.store.postgres.engine import PostgresEngine
 
-    return SqlStore(PostgresEngine(address, create=create))
+    return PostgresEngine(address, create=create)
 
 
 def deps(store: SqlStore, folder: Path, clock: Any = None) -> Deps:
@@ -143,13 +144,32 @@ def most_at_once(found: list[Span]) -> int:
 # -- processes ------------------------------------------------------------------------------------------------
 
 
+class Fragile:
+    """An engine that can die with everything written and nothing committed."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.fatal = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    @contextmanager
+    def write(self, tenant: Any) -> Iterator[Any]:
+        with self._engine.write(tenant) as tx:
+            yield tx
+            if self.fatal:
+                tx.one("select rev from tenants where tenant = :tenant")  # what was sent has arrived
+                die()
+
+
 class Mortal(SqlStore):
     """A store whose process dies at a point of writing a step: before it, within its transaction, or right after.
     Each step costs one life; who comes to it next survives."""
 
-    point = ""
-    graves: Path
-    began = False
+    def __init__(self, engine: Fragile, point: str, graves: Path) -> None:
+        super().__init__(engine)  # type: ignore[arg-type]
+        self.fragile, self.point, self.graves, self.began = engine, point, graves, False
 
     def claim(self, *args: Any, **how: Any) -> Any:
         if not self.began:
@@ -161,8 +181,7 @@ class Mortal(SqlStore):
         dies = bool(step and self.point) and buried(self.graves / f"grave {step.lease.step}")
         if dies and self.point == "before":
             die()
-        if dies and self.point == "within":
-            self._engine = _Unfinished(self._engine)  # type: ignore[assignment]
+        self.fragile.fatal = dies and self.point == "within"
         rev = super().apply(scope, changes, step=step, **how)
         if dies:
             die()
@@ -176,20 +195,6 @@ def buried(grave: Path) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-class _Unfinished:
-    """An engine that dies when everything is written and nothing is committed."""
-
-    def __init__(self, engine: Any) -> None:
-        self._engine = engine
-
-    @contextmanager
-    def write(self, tenant: Any) -> Iterator[Any]:
-        with self._engine.write(tenant) as tx:
-            yield tx
-            tx.one("select rev from tenants where tenant = :tenant")  # what was sent has arrived
-            die()
 
 
 def die() -> None:
@@ -217,12 +222,10 @@ def main(
     cap: int = 2,
     point: str = "",
 ) -> None:
-    store = open_store(address, create=False)
-    mortal = Mortal(store._engine)  # type: ignore[attr-defined]
-    mortal.point, mortal.graves = point, Path(folder)
+    store = Mortal(Fragile(open_engine(address, create=False)), point, Path(folder))
     crew = [
         Worker(
-            deps=deps(mortal, Path(folder)),
+            deps=deps(store, Path(folder)),
             kinds=TALLY,
             name=f"{os.getpid()}-{number}",
             lease=timedelta(seconds=lease),

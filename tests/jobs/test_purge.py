@@ -114,9 +114,8 @@ def test_the_evidence_of_a_purged_fact_stays_with_its_thread(purging_house: Hous
 
 def test_a_pin_keeps_nothing_from_being_purged(purging_house: House):
     house = purging_house
-    item = house.memory.remember("Ana drinks tea.", user_id="ana").item_id
-    house.memory.revise(item, pinned_min_level=Level.R3)
-    delete(house, item)
+    item = house.world.keep(pinned_min_level=Level.R3)
+    delete(house, item.id)
     purge(house)
     assert not is_there(house, item)
 

@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
 
 from recollect.clock import SystemClock
+from recollect.domain.ids import JobId
+from recollect.domain.job import Finish, Job
 from recollect.errors import StoreUnreachable
 from recollect.jobs.worker import Worker
+from recollect.store import outbox
 from recollect.store.sql import SqlStore
+from recollect.store.tx import Engine
 from tests.jobs.conftest import House
 from tests.jobs.crew import Span, begun, deps, most_at_once, spans, start
 
@@ -41,7 +45,7 @@ def overlapping(found: list[Span]) -> list[tuple[Span, Span]]:
     """Spans of one job that ran at the same time."""
     ordered = sorted(found, key=lambda span: (span.job, span.began))
     pairs = [list(run) for _, run in groupby(ordered, key=lambda span: span.job)]
-    return [(a, b) for run in pairs for a, b in zip(run, run[1:], strict=False) if b.began < a.ended]
+    return [(a, b) for run in pairs for a, b in pairwise(run) if b.began < a.ended]
 
 
 @contextmanager
@@ -122,6 +126,38 @@ def test_a_tenant_at_its_cap_does_not_keep_others_waiting(house: House):
         assert (leased and leased.tenant) == wanted
 
 
+def test_a_job_that_is_being_finished_is_not_taken_by_a_claim_that_waits_for_it(house: House, engine: Engine):
+    """The lease runs out while the last write is under way: whoever comes next must not begin the job anew."""
+    house.tally(steps=1)
+    at, minute = house.clock.now(), timedelta(minutes=1)
+    leased = house.store.claim("ada", now=at, lease=minute, kinds=["tally"], cap=2)
+    assert leased is not None
+    taken: list[object] = []
+
+    def take() -> None:
+        taken.append(house.store.claim("bo", now=at + 2 * minute, lease=minute, kinds=["tally"], cap=2))
+
+    other = threading.Thread(target=take)
+    with engine.write(house.tenant) as tx:
+        outbox.advance(tx, Finish(leased), at)
+        other.start()
+        other.join(0.3)
+        assert other.is_alive()
+    other.join()
+    assert taken == [None]
+    assert house.status("tally").done_at == at
+
+
+def test_a_claim_among_many_jobs_is_quick(house: House):
+    due = house.clock.now()
+    jobs = [Job(id=JobId(house.clock.mint()), kind="tally", key=str(n), not_before=due) for n in range(3000)]
+    house.store.enqueue(house.tenant, jobs)
+    began = time.monotonic()
+    for _ in range(3):
+        house.store.claim("ada", now=house.clock.now(), lease=timedelta(minutes=1), kinds=["tally"], cap=2)
+    assert time.monotonic() - began < 1
+
+
 @pytest.mark.parametrize("point", ["before", "within", "after"])
 def test_a_job_killed_in_any_step_is_resumed_and_every_effect_happens_once(
     house: House, address: str, tmp_path: Path, point: str
@@ -181,7 +217,7 @@ def test_a_process_that_is_told_to_stop_finishes_its_step_and_leaves_the_rest(
     assert house.left() == ["one 0", "one 1", "one 2"]
 
 
-def test_a_worker_waits_for_a_store_that_is_away(house: House, tmp_path: Path):
+def test_a_worker_waits_for_a_store_that_is_away(house: House, engine: Engine, tmp_path: Path):
     class Away(SqlStore):
         missing = 2
 
@@ -191,7 +227,7 @@ def test_a_worker_waits_for_a_store_that_is_away(house: House, tmp_path: Path):
                 raise StoreUnreachable("the database does not answer")
             return super().claim(*args, **how)  # type: ignore[arg-type]
 
-    store = Away(house.store._engine)  # type: ignore[attr-defined]
+    store = Away(engine)
     house.tally(steps=1)
     stop = threading.Event()
     worker = Worker(deps=deps(store, tmp_path), kinds=house.worker().kinds, name="ada", poll=0.01)

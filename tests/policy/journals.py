@@ -179,12 +179,11 @@ class Life:
             if not more:
                 break
         gone = {f"i:{i}" for i in items} | {f"v:{v}" for v in versions} | {f"e:{e}" for e in events}
-        gone |= {f"r:{a}>{b}" for a, b in self.relations if {a, b} & items}
-        gone |= {f"contradiction:{r.id}" for r in self.contradictions.values() if {r.memory_a, r.memory_b} & items}
         bodies = [
             Seq(seq)
             for seq, change in enumerate(self.changes, 1)
-            if refs(change).own & gone and not isinstance(change, Erase)
+            if refs(change).own & gone
+            or (isinstance(change, Link | Unlink | Relink | Note) and refs(change).needs & gone)
         ]
         return Erase(
             tuple(map(ItemId, sorted(items))),
@@ -192,7 +191,7 @@ class Life:
             tuple(map(EventId, sorted(events))),
             (),
             "asked for",
-            tuple(bodies),
+            bodies=tuple(bodies),
         )
 
 

@@ -20,6 +20,7 @@ from recollect.policy.access import (
     may,
     may_act_in,
     may_erase,
+    may_erase_user,
     may_read,
     may_write,
     sight,
@@ -73,6 +74,7 @@ WHAT = {
     "p2's": memory(Visibility.PROJECT_SHARED, project_id="p2"),
     "robin's silo": memory(Visibility.AGENT_SILO, agent_id="robin"),
     "wren's silo": memory(Visibility.AGENT_SILO, agent_id="wren"),
+    "ann's, constitutional": replace(memory(Visibility.USER_PRIVATE, user_id="ann"), constitutional=True),
     "wren's silo, about ann": memory(Visibility.AGENT_SILO, agent_id="wren", user_id="ann"),
 }
 
@@ -83,13 +85,14 @@ system                   r      r              r       rw         rw            
 ann's                    rw     rw             rwe     rw         rw                 rwe
 ann's,_kept_for_robin    rw     rw             rwe     rw         rw                 rwe
 ann's,_kept_for_wren     r      r              rwe     rw         rw                 rwe
+ann's,_constitutional    rw     rw             rw      rw         rw                 rwe
 ben's                    -      rw             -       -          rw                 rwe
 p1's                     rw     rw             rw      rw         rw                 rwe
 p1's,_kept_for_wren      r      r              rw      rw         rw                 rwe
 p2's                     -      rw             -       -          rw                 rwe
 robin's_silo             rw     rw             -       -          -                  e
 wren's_silo              -      -              -       -          -                  e
-wren's_silo,_about_ann   -      -              e       -          -                  e
+wren's_silo,_about_ann   -      -              -       -          -                  e
 """
 
 
@@ -259,6 +262,12 @@ def test_nobody_writes_what_they_may_not_read(principal, item):
 @given(agent=principals(Role.AGENT), item=memories())
 def test_an_agent_never_erases(agent, item):
     assert isinstance(may_erase(agent, item), Denied)
+
+
+@given(principal=principals(), user=NAMES)
+def test_all_of_a_user_is_erased_by_an_admin_or_by_that_person(principal, user):
+    person = principal.role is not Role.AGENT and principal.id == user
+    assert isinstance(may_erase_user(principal, user), Allowed) == (principal.role is Role.ADMIN or person)
 
 
 @given(agent=principals(Role.AGENT), item=memories())

@@ -37,7 +37,14 @@ def sample() -> tuple[list[Entry], Head]:
         louder,
         Undo(Seq(10), back),  # type: ignore[arg-type]
         Protect(ItemId("a"), False, True),
-        Erase((ItemId("b"),), (VersionId("v2"),), (EventId("e2"),), (), "asked for", (Seq(5), Seq(6), Seq(7), Seq(9))),
+        Erase(
+            (ItemId("b"),),
+            (VersionId("v2"),),
+            (EventId("e2"),),
+            (),
+            "asked for",
+            bodies=(Seq(5), Seq(6), Seq(7), Seq(9)),
+        ),
         Append(event("e3", seq=3)),
     ]
     return chained(changes)
@@ -184,7 +191,7 @@ def test_a_body_that_comes_from_nowhere_is_found_at_its_entry(at):
 
 def test_an_erased_body_that_comes_back_is_found_at_its_entry():
     whole, _ = chained([Create(memory("x")), Append(event("e"))])
-    taken, head = chained([Create(memory("x")), Append(event("e")), Erase((), (), (), (), "", (Seq(2),))])
+    taken, head = chained([Create(memory("x")), Append(event("e")), Erase((), (), (), (), "", bodies=(Seq(2),))])
     assert found(taken, head) == []
     back = [taken[0], replace(taken[1], body=whole[1].body), taken[2]]
     assert found(back, head) == [Finding(Seq(2), "an erasure took the body, and it is there again")]

@@ -387,6 +387,21 @@ def test_a_contradiction_with_an_erased_memory_can_still_be_taken_back():
     assert undone(plan([past(1, Note(None, found))], [], Standing(erased=frozenset({"i:b"})), cascade=False)) == [1]
 
 
+def test_an_episode_does_not_come_back_when_its_thread_goes_on_in_another():
+    thread = memory("thread", episode=True)
+    hidden = pasts([Undo(Seq(90), Retract(event("e"))), Undo(Seq(91), Withdraw(thread))])
+    owned = Standing(owners={thread.id: ItemId("newer")})
+    made = plan(hidden, [], owned, cascade=False)
+    assert made.undo == ()
+    assert why(made).keys() == {1, 2}
+    assert undone(plan(hidden, [], Standing(), cascade=False)) == [2, 1]
+
+
+def test_a_fact_comes_back_whichever_episode_its_thread_goes_on_in():
+    hidden = pasts([Undo(Seq(90), Withdraw(A))])
+    assert undone(plan(hidden, [], Standing(owners={A.id: ItemId("thread")}), cascade=False)) == [1]
+
+
 def pointing(before: str | None, after: str | None, **more: object) -> Revise:
     return edit(replace(A, active_version_id=before), active_version_id=after, **more)
 

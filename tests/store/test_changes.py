@@ -319,6 +319,7 @@ def test_one_thread_has_one_episode_per_owner(world: World):
     world.keep(world.episode("kitchen", user_id="ben"))
     world.keep(world.episode("kitchen", agent_id="robin"))
     world.keep(world.episode("kitchen", project_id="house"))
+    world.keep(world.episode("kitchen", project_id="house", visibility=Visibility.PROJECT_SHARED))
     with pytest.raises(Stale):
         world.keep(world.episode("kitchen"))
 
@@ -328,7 +329,7 @@ def test_a_thread_is_free_again_when_its_episode_is_withdrawn(world: World):
     world.apply(Withdraw(first))
     second = world.keep(world.episode("kitchen"))
     scope = replace(world.scope, user_id="ana", thread_id="kitchen")
-    assert world.store.thread(scope).item.id == second.id
+    assert world.store.thread(scope, Visibility.USER_PRIVATE).item.id == second.id
     with pytest.raises(Stale):
         world.apply(Create(first))
 

@@ -1,6 +1,7 @@
 """One tenant's rows and nobody else's: by the policies of the database, whatever a query forgets."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import psycopg
 import pytest
@@ -102,9 +103,9 @@ def test_nothing_of_a_transaction_stays_in_its_session(
 ):
     """A pooler gives the next transaction of this connection to somebody else."""
     acme, _ = two_tenants
+    acme.store.claim("worker", now=acme.clock.now(), lease=timedelta(minutes=1), kinds=["tidy"], cap=1)
     acme.tell("acme drinks water")
     acme.found("tea")
-    acme.store.claim("worker", now=acme.clock.now(), lease=acme.clock.now() - acme.clock.now(), kinds=["tidy"], cap=1)
     with postgres_engine._pool.lent() as connection:
         left = connection.execute(
             b"select current_user = session_user, current_setting('app.tenant', true), current_setting('search_path'), "

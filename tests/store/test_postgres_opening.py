@@ -60,7 +60,7 @@ def as_login(url: str, login: str) -> str:
 def login(postgres_server: str) -> Iterator[str]:
     """A login that may do nothing yet."""
     name = f"login_{uuid4().hex[:12]}"
-    run(postgres_server, f"create role {name} login")
+    run(postgres_server, f"create role {name} login noinherit")
     yield name
     run(postgres_server, f"drop role {name}")
 

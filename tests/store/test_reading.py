@@ -255,17 +255,18 @@ def test_a_thread_is_found_by_exactly_its_own_ids(world: World):
         {"project_id": "house"},
         {"user_id": "ben"},
         {"user_id": None, "visibility": Visibility.SYSTEM},
+        {"project_id": "house", "visibility": Visibility.PROJECT_SHARED},
     ]
     for owner in owners:
         world.keep(world.episode("kitchen", **owner))
     for owner in owners:
-        wanted = {"user_id": "ana", **owner}
-        wanted.pop("visibility", None)
-        held = world.store.thread(Scope(tenant=world.tenant, thread_id="kitchen", **wanted))
+        wanted = {"user_id": "ana", "visibility": Visibility.USER_PRIVATE, **owner}
+        ids = {name: id for name, id in wanted.items() if name != "visibility"}
+        held = world.store.thread(Scope(tenant=world.tenant, thread_id="kitchen", **ids), wanted["visibility"])
         found = {name: getattr(held.item, name) for name in wanted}
         assert (found, held.withdrawn) == (wanted, False)
-    assert world.store.thread(Scope(tenant=world.tenant, thread_id="cellar", user_id="ana")) is None
-    assert world.store.thread(Scope(tenant=world.tenant, user_id="ana")) is None
+    for scope in (Scope(tenant=world.tenant, thread_id="cellar", user_id="ana"), replace(world.scope, user_id="ana")):
+        assert world.store.thread(scope, Visibility.USER_PRIVATE) is None
 
 
 def test_events_are_read_by_their_numbers(world: World):
@@ -348,9 +349,9 @@ def test_what_is_kept_for_a_user_counts_withdrawn_things_too(world: World):
     world.apply(Withdraw(hidden))
     checkpoint = world.checkpoint({})
     world.store.save_checkpoint(world.scope, checkpoint, actor=world.actor)
-    kept = Kept(frozenset({mine.id, hidden.id}), frozenset({checkpoint.id}))
+    kept = Kept(frozenset({mine.id, hidden.id}), frozenset({checkpoint.id}), frozenset())
     assert world.store.kept_for(world.tenant, "ana") == kept
-    assert world.store.kept_for(world.tenant, "nobody") == Kept(frozenset(), frozenset())
+    assert world.store.kept_for(world.tenant, "nobody") == Kept(frozenset(), frozenset(), frozenset())
 
 
 # -- words --------------------------------------------------------------------------------------------------
@@ -470,6 +471,8 @@ def test_what_was_erased_leaves_a_stone_and_nothing_else(world: World):
     at: datetime = world.clock.now()
     world.apply(Erase((told.item.id,), (told.version.id,), (told.event.id,), (), "asked for"), at=at)
     stones = {stone.ref: stone.at for stone in world.store.tombstones(world.tenant)}
+    assert world.store.tombstones(world.tenant, [f"i:{told.item.id}", "i:x"])[0].ref == f"i:{told.item.id}"
+    assert world.store.tombstones(world.tenant, []) == []
     assert stones == {ref: at for ref in (f"i:{told.item.id}", f"v:{told.version.id}", f"e:{told.event.id}")}
     assert world.store.item(world.tenant, told.item.id) is None
     assert world.store.versions(world.tenant, told.item.id) == []

@@ -223,7 +223,8 @@ def test_a_fresh_file_may_be_opened_by_several_processes_at_once(tmp_path: Path)
     start = str(time.time() + 1.5)
     racers = [python(RACE, tmp_path / "x", start, str(number)) for number in range(3)]
     for racer in racers:
-        assert racer.wait(60) == 0
+        assert racer.communicate(timeout=60)[0] == ""
+        assert racer.returncode == 0
     for round in range(5):
         store = opened(tmp_path / f"{round}.db", create=False)
         assert store.tenants() == ["home-0", "home-1", "home-2"]
@@ -233,7 +234,11 @@ def test_a_fresh_file_may_be_opened_by_several_processes_at_once(tmp_path: Path)
 
 def python(source: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", source, *map(str, arguments)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", source, *map(str, arguments)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
 
 

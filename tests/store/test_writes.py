@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -26,7 +27,7 @@ from recollect.domain.item import Visibility
 from recollect.domain.job import Finish, Leased
 from recollect.domain.record import Rules
 from recollect.domain.scope import Scope
-from recollect.errors import Invalid, LeaseLost, NotFound, RecollectError, Repeated, Stale
+from recollect.errors import Invalid, KeyReused, LeaseLost, NotFound, RecollectError, Repeated, Stale
 from recollect.ports import Receipt, Store, Vector
 from recollect.store.journal import Pen
 from tests.worlds import DAWN, MIRA, ROBIN, World, numbers
@@ -210,8 +211,9 @@ def test_a_thread_counts_the_writes_to_it(world: World):
         ("derive", None, None),
     ]
     assert told.item.thread_id is None
-    revs = [world.store.thread_rev(world.tenant, name) for name in ("kitchen", "cellar", "attic")]
-    assert revs == [3, 1, 0]
+    anas = [replace(world.scope, user_id="ana", thread_id=name) for name in ("kitchen", "cellar", "attic")]
+    assert [world.store.thread_rev(scope) for scope in anas] == [3, 1, 0]
+    assert world.store.thread_rev(replace(anas[0], user_id="ben")) == 0
 
 
 def test_entries_are_found_by_any_and_all_of_their_marks(world: World):
@@ -303,6 +305,30 @@ def test_of_many_writers_with_one_key_one_writes(world: World):
     [winner] = [answer for answer in answers if answer != "repeated"]
     assert world.store.receipt(world.tenant, MIRA.id, "key-1").answer == winner
     assert [entry.header.item_id for entry in world.journal()] == [items[int(winner)].id]
+
+
+def test_a_repeat_through_the_front_door_gets_the_first_answer(world: World, tmp_path: Path):
+    memory = world.memory(tmp_path)
+    first = memory.remember("Ana drinks tea.", key="key-1")
+    before = world.dump()
+    assert memory.remember("Ana drinks tea.", key="key-1") == first
+    with pytest.raises(KeyReused):
+        memory.remember("Ana drinks milk.", key="key-1")
+    assert world.dump() == before
+
+
+def test_of_many_repeats_at_once_one_writes_and_all_get_its_answer(world: World, tmp_path: Path):
+    memory = world.memory(tmp_path)
+    ready = Barrier(8)
+
+    def remember(_: int) -> object:
+        ready.wait()
+        return memory.remember("Ana drinks tea.", key="key-1")
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = set(threads.map(remember, range(8)))
+    assert len(answers) == 1
+    assert [entry.header.op for entry in world.journal()] == ["create", "append", "create", "derive"]
 
 
 # -- jobs that a write asks for -----------------------------------------------------------------------------

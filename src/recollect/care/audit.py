@@ -75,7 +75,7 @@ def account(store: Store, tenant: TenantId) -> tuple[Finding, ...]:
     for _ in range(_TRIES):
         head = store.head(tenant)
         findings = tuple(_differences(store, tenant, head))
-        if store.head(tenant).rev == head.rev:
+        if store.head(tenant).seq == head.seq:
             return findings
     raise StoreBusy("others keep writing to the memory that is examined", "Try again when they are done.")
 
@@ -87,6 +87,8 @@ def _differences(store: Store, tenant: TenantId, head: Head) -> Iterator[Finding
         nonlocal at
         for entry in entries(store, tenant):
             at = entry.header.seq
+            if at > head.seq:
+                return  # written since: all of this is done again
             yield entry.change
 
     def rows() -> Iterator[Mapping[str, object]]:
@@ -149,16 +151,22 @@ def sign(head: Head, tenant: TenantId, seal: Seal) -> dict[str, object]:
     }
 
 
-def read_head(text: str, seal: Seal) -> Head:
-    """A head out of its document, its signature checked."""
+def read_head(text: str, seal: Seal, trust: str | None = None) -> Head:
+    """A head out of its document, its signature checked. It must be signed with the seal's own key, or with the public
+    key in `trust`: a document that is only true to itself proves nothing."""
     try:
         document: dict[str, object] = json.loads(text)
         signature = base64.b64decode(str(document.pop("signature")))
-        key = base64.b64decode(str(document.pop("public_key")))
+        key = str(document.pop("public_key"))
         head = codec.decode(Head, document)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Invalid("this is not an exported head", "Export one with: recollect verify --export-head FILE") from error
-    if not seal.valid(codec.canonical(document).encode(), signature, key):
+    if key != (trust or base64.b64encode(seal.public_key()).decode()):
+        raise Invalid(
+            "the head was signed with a key that is not this store's",
+            f"If you know whose it is, name it: recollect verify --head FILE --trust {key}",
+        )
+    if not seal.valid(codec.canonical(document).encode(), signature, base64.b64decode(key)):
         raise Invalid("the head's signature is not valid: the document was changed")
     return head
 

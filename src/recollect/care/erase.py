@@ -1,6 +1,6 @@
 """Erasing for good: find everything that carries the content, list it outside the store, then remove it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -23,6 +23,7 @@ class Wipe:
     versions: frozenset[str]
     events: frozenset[EventId]
     checkpoints: tuple[RecordId, ...] = ()
+    proposals: tuple[RecordId, ...] = ()
 
     @property
     def refs(self) -> list[str]:
@@ -31,7 +32,12 @@ class Wipe:
             + [f"v:{id}" for id in self.versions]
             + [f"e:{id}" for id in self.events]
             + [f"checkpoint:{id}" for id in self.checkpoints]
+            + [f"proposal:{id}" for id in self.proposals]
         )
+
+
+def _anything(_: Wipe) -> None:
+    """No limit."""
 
 
 def survey(store: Store, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId] = ()) -> Wipe:
@@ -59,15 +65,20 @@ def erase(
     events: Sequence[EventId],
     *,
     checkpoints: Sequence[RecordId] = (),
+    proposals: Sequence[RecordId] = (),
+    allow: Callable[[Wipe], None] = _anything,
     actor: Actor,
     at: datetime,
     reason: str,
     then: Sequence[Job] = (),
     step: Step | None = None,
 ) -> Wipe:
-    """Find everything that falls with these memories and events, and erase it."""
+    """Find everything that falls with these memories and events, and erase it. `allow` raises where that reaches what
+    may not be erased."""
     for _ in range(_TRIES):
-        wipe = replace(survey(store, scope.tenant, items, events), checkpoints=tuple(checkpoints))
+        wipe = survey(store, scope.tenant, items, events)
+        wipe = replace(wipe, checkpoints=tuple(checkpoints), proposals=tuple(proposals))
+        allow(wipe)
         try:
             wipe_out(store, erasures, scope, wipe, actor=actor, at=at, reason=reason, then=then, step=step)
         except Stale:
@@ -97,6 +108,7 @@ def wipe_out(
         versions=tuple(sorted(wipe.versions)),  # type: ignore[arg-type]
         events=tuple(sorted(wipe.events)),
         checkpoints=wipe.checkpoints,
+        proposals=wipe.proposals,
         reason=reason,
     )
     erasures.add(store.head(scope.tenant).chain_id, wipe.refs, at)

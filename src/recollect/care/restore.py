@@ -1,16 +1,20 @@
 """The time machine: look at what a rollback would do, then do it. It appends inverses and erases nothing."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.domain.ids import CauseId, EventId, ItemId, Rev, Seq, TenantId
+from recollect.domain.change import Discard, Withdraw, plain
+from recollect.domain.ids import CauseId, EventId, ItemId, Rev, Seq, TenantId, VersionId
+from recollect.domain.item import Item
 from recollect.domain.journal import Entry
 from recollect.domain.scope import Actor, Scope
-from recollect.errors import BuiltOn, NotFound, Refused
-from recollect.policy import rollback
-from recollect.policy.rollback import Past, Plan, Standing
+from recollect.errors import BuiltOn, NotFound, Refused, Stale, StoreBusy
+from recollect.policy import rollback, times
+from recollect.policy.rollback import Cited, Past, Plan, Standing
 from recollect.ports import Store
+
+_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +74,20 @@ def chosen(store: Store, tenant: TenantId, target: Target) -> Sequence[Entry]:
 
 def preview(store: Store, tenant: TenantId, target: Target, *, cascade: bool = False) -> Plan:
     """What a rollback would undo, what would stay and why, and what stands in its way."""
-    taken = {entry.header.seq: rollback.past(entry) for entry in chosen(store, tenant, target)}
-    later = _later(store, tenant, taken)
-    standing = _standing(store, tenant, [*taken.values(), *later])
-    _not_undone_already(target, list(taken.values()), later)
-    depending = rollback.dependents(list(taken.values()), later)
-    return rollback.plan(list(taken.values()), depending, standing, cascade=cascade)
+    taken = [rollback.past(entry) for entry in chosen(store, tenant, target)]
+    later, cited = _later(store, tenant, taken)
+    _not_undone_already(target, taken, later)
+    standing = _standing(store, tenant, [*taken, *later])
+    in_force = rollback.in_force(taken, later)
+    depending = rollback.dependents(rollback.movable(in_force, standing), later, cited)
+    plan = rollback.plan(in_force, depending, standing, cascade=cascade)
+    if isinstance(target, OneEntry) and target.seq not in {undo.entry for undo in plan.undo}:
+        return replace(plan, undo=(), blocked_by=())  # it stays itself: then nothing that built on it need go
+    return _timed(store, tenant, plan)
+
+
+def _anything(_: Plan) -> None:
+    """No limit."""
 
 
 def roll_back(
@@ -87,35 +99,51 @@ def roll_back(
     at: datetime,
     cause: CauseId,
     cascade: bool = False,
+    allow: Callable[[Plan], None] = _anything,
 ) -> tuple[Rev, Plan]:
-    """Do what the preview shows, in one transaction."""
-    plan = preview(store, scope.tenant, target, cascade=cascade)
-    if plan.blocked_by:
-        raise BuiltOn(
-            f"{len(plan.blocked_by)} later entries built on this: {', '.join(map(str, plan.blocked_by[:10]))}",
-            "Roll those back too with cascade, or roll them back first.",
-            plan.blocked_by,
-        )
-    if not plan.undo:
-        reasons = sorted({stay.why for stay in plan.stays})
-        raise Refused("there is nothing to roll back" + (f": {'; '.join(reasons)}" if reasons else ""))
-    rev = store.apply(scope, plan.undo, actor=actor, at=at, cause=cause)
-    return rev, plan
+    """Do what the preview shows, in one transaction; when others come in between, look again. `allow` raises where
+    that would undo what may not be undone."""
+    for _ in range(_TRIES):
+        plan = preview(store, scope.tenant, target, cascade=cascade)
+        allow(plan)
+        if plan.blocked_by:
+            raise BuiltOn(
+                f"{len(plan.blocked_by)} later entries built on this: {', '.join(map(str, plan.blocked_by[:10]))}",
+                "Roll those back too with cascade, or roll them back first.",
+                plan.blocked_by,
+            )
+        if not plan.undo:
+            reasons = sorted({stay.why for stay in plan.stays})
+            raise Refused("there is nothing to roll back" + (f": {'; '.join(reasons)}" if reasons else ""))
+        try:
+            return store.apply(scope, plan.undo, actor=actor, at=at, cause=cause), plan
+        except Stale:
+            continue
+    raise StoreBusy("others keep writing to what is to be rolled back", "Try again when they are done.")
 
 
-def _later(store: Store, tenant: TenantId, taken: dict[Seq, Past]) -> list[Past]:
-    """Every entry after the chosen ones that names what they made or set, or what came of that."""
-    first = min(taken)
+def _later(store: Store, tenant: TenantId, taken: Sequence[Past]) -> tuple[list[Past], Cited]:
+    """Every entry after the chosen ones that names what they made or set, or what came of that; and which live
+    versions cite the events among it."""
+    known = {entry.seq: entry for entry in taken}
+    first = min(known)
     seen: set[str] = set()
     found: dict[Seq, Past] = {}
-    pool = list(taken.values())
+    cited: dict[VersionId, Mapping[EventId, bool]] = {}
+    pool = list(taken)
     while pool:
         things = {thing for entry in pool for thing in entry.refs.own} - seen
         seen |= things
-        entries = _naming(store, tenant, things, first) + _uncited(store, tenant, pool, taken, found)
-        pool = [entry for entry in entries if entry.seq not in found and entry.seq not in taken]
+        entries = _naming(store, tenant, things, first)
+        if fresh := rollback.withdrawn_events(pool):
+            cited |= {citing.version_id: citing.events for citing in store.citing(tenant, sorted(fresh))}
+            going = rollback.withdrawn_events([*known.values(), *pool])
+            bare = {f"v:{version_id}" for version_id in rollback.uncited(going, cited)} - seen
+            entries += _naming(store, tenant, bare, Seq(0))
+        pool = [entry for entry in entries if entry.seq not in known]
+        known |= {entry.seq: entry for entry in pool}
         found |= {entry.seq: entry for entry in pool}
-    return list(found.values())
+    return list(found.values()), cited
 
 
 def _naming(store: Store, tenant: TenantId, things: set[str], after: Seq) -> list[Past]:
@@ -124,35 +152,42 @@ def _naming(store: Store, tenant: TenantId, things: set[str], after: Seq) -> lis
     return [rollback.past(entry) for entry in store.entries(tenant, refs=sorted(things), after=after)]
 
 
-def _uncited(
-    store: Store, tenant: TenantId, pool: Sequence[Past], taken: dict[Seq, Past], found: dict[Seq, Past]
-) -> list[Past]:
-    """The derivation of versions whose last evidence would go."""
-    fresh = rollback.withdrawn_events(pool)
-    if not fresh:
-        return []
-    going: set[EventId] = rollback.withdrawn_events([*taken.values(), *found.values(), *pool])
-    cited = {citing.version_id: citing.events for citing in store.citing(tenant, sorted(fresh))}
-    orphaned = rollback.uncited(going, cited)
-    return _naming(store, tenant, {f"v:{version_id}" for version_id in orphaned}, Seq(0))
-
-
 def _standing(store: Store, tenant: TenantId, entries: Sequence[Past]) -> Standing:
     items = {entry.item_id for entry in entries if entry.item_id}
     held = [store.item(tenant, item_id) for item_id in sorted(items)]
+    changes = [plain(entry.change) for entry in entries if entry.change]
+    hidden = [change.version.id for change in changes if isinstance(change, Discard)]
+    withdrawn = {change.item.id: change.item for change in changes if isinstance(change, Withdraw)}
+    owners = {
+        id: store.thread(_thread(tenant, item), item.visibility) for id, item in withdrawn.items() if item.thread_id
+    }
     return Standing(
         constitutional=frozenset(h.item.id for h in held if h and h.item.constitutional),
         erased=frozenset(tombstone.ref for tombstone in store.tombstones(tenant)),
+        evidence=tuple(store.cited(tenant, hidden)) if hidden else None,
+        owners={id: owner.item.id for id, owner in owners.items() if owner and owner.item.id != id},
     )
 
 
-def _not_undone_already(target: Target, taken: list[Past], later: Sequence[Past]) -> None:
-    if not isinstance(target, OneEntry):
-        return
-    in_force = {entry.seq for entry in rollback.effective([*taken, *later])}
-    if taken[0].seq not in in_force:
-        by = [entry.seq for entry in later if entry.undoes == taken[0].seq]
+def _thread(tenant: TenantId, item: Item) -> Scope:
+    return Scope(
+        tenant=tenant,
+        user_id=item.user_id,
+        agent_id=item.agent_id,
+        project_id=item.project_id,
+        thread_id=item.thread_id,
+    )
+
+
+def _timed(store: Store, tenant: TenantId, plan: Plan) -> Plan:
+    things = {f"i:{item_id}" for item_id in times.retimed(plan)}
+    return times.timed(plan, _naming(store, tenant, things, Seq(0))) if things else plan
+
+
+def _not_undone_already(target: Target, taken: Sequence[Past], later: Sequence[Past]) -> None:
+    if isinstance(target, OneEntry) and not rollback.in_force(taken, later):
+        by = [entry.seq for entry in later if entry.undoes == target.seq]
         raise Refused(
-            f"entry {taken[0].seq} is rolled back already, by entry {max(by)}",
+            f"entry {target.seq} is rolled back already, by entry {max(by)}",
             f"To bring it back, roll back entry {max(by)}.",
         )

@@ -8,6 +8,7 @@ from typing import cast
 from recollect.care.erase import erase
 from recollect.domain import codec
 from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
+from recollect.domain.item import Visibility
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import Invalid
 from recollect.ports import Erasures, Store
@@ -32,18 +33,24 @@ def export_state(store: Store, tenant: TenantId) -> Iterator[str]:
 
 
 def export_user(store: Store, tenant: TenantId, user_id: str) -> Iterator[str]:
-    """What is kept of one user: what memory holds, and every journal entry about it."""
+    """What is kept of one user: what memory holds, and every journal entry about it. An agent's silo stays shut."""
     own: set[object] = set()
     for row in store.state(tenant):
         kind, value = next(iter(cast(Mapping[str, Mapping[str, object]], row).items()))
-        if kind == "item" and value.get("user_id") == user_id:
+        if kind == "item" and value.get("user_id") == user_id and value.get("visibility") != Visibility.AGENT_SILO:
             own.add(value["id"])
             yield codec.canonical(row)
         elif own & {value.get(name) for name in ("item_id", "from_id", "to_id", "memory_a", "memory_b")}:
             yield codec.canonical(row)
+    silo: dict[ItemId | None, bool] = {None: False}
     for entry in store.entries(tenant, scope=Scope(tenant=tenant, user_id=user_id)):
-        body = json.loads(entry.body.text) if entry.body else None
-        yield codec.canonical({"entry": codec.encode(entry.header), "change": body})
+        item_id = entry.header.item_id
+        if item_id not in silo:
+            held = store.item(tenant, item_id) if item_id else None
+            silo[item_id] = held is not None and held.item.visibility is Visibility.AGENT_SILO
+        if not silo[item_id]:
+            body = json.loads(entry.body.text) if entry.body else None
+            yield codec.canonical({"entry": codec.encode(entry.header), "change": body})
 
 
 def import_(
@@ -55,29 +62,31 @@ def import_(
 
 
 def erase_again(store: Store, erasures: Erasures, tenant: TenantId, *, actor: Actor, at: datetime) -> int:
-    """Apply the list of erasures to a tenant that came out of an export or a backup."""
+    """Apply the list of erasures to a tenant that came out of an export or a backup; the number of things erased."""
     listed = erasures.of(store.head(tenant).chain_id)
-    done = {tombstone.ref for tombstone in store.tombstones(tenant)}
-    items = [ItemId(ref[2:]) for ref in sorted(listed - done) if ref.startswith("i:")]
-    events = [EventId(ref[2:]) for ref in sorted(listed - done) if ref.startswith("e:")]
-    checkpoints = [RecordId(ref.partition(":")[2]) for ref in sorted(listed - done) if ref.startswith("checkpoint:")]
-    back = [item_id for item_id in items if store.item(tenant, item_id)]
-    alive = {event.id for event in store.events_by_id(tenant, events)}
-    if not back and not alive and not checkpoints:
+    if not listed:
         return 0
+    due = sorted(listed - {tombstone.ref for tombstone in store.tombstones(tenant)})
+    if not due:
+        return 0
+    named = {mark: [ref.partition(":")[2] for ref in due if ref.startswith(f"{mark}:")] for mark in _MARKS}
     wipe = erase(
         store,
         erasures,
         Scope(tenant=tenant),
-        back,
-        sorted(alive),
-        checkpoints=checkpoints,
+        [ItemId(id) for id in named["i"]],
+        [EventId(id) for id in named["e"]],
+        checkpoints=[RecordId(id) for id in named["checkpoint"]],
+        proposals=[RecordId(id) for id in named["proposal"]],
         actor=actor,
         at=at,
         reason="erased before, in a copy that was brought back",
     )
     store.scrub()
     return len(wipe.refs)
+
+
+_MARKS = ("i", "e", "checkpoint", "proposal")
 
 
 def _rows(lines: Iterable[str]) -> Iterator[Mapping[str, object]]:

@@ -214,6 +214,7 @@ class Erase:
     events: tuple[EventId, ...]
     checkpoints: tuple[RecordId, ...]
     reason: str
+    proposals: tuple[RecordId, ...] = ()
     bodies: tuple[Seq, ...] = ()
 
     def __post_init__(self) -> None:

@@ -58,6 +58,11 @@ class Entry:
     def change(self) -> Change | None:
         return read_body(self.body.text) if self.body else None
 
+    @property
+    def blind(self) -> "Entry":
+        """The entry for those who may know that something happened, and not what."""
+        return Entry(self.header, self.hash, None)
+
 
 @dataclass(frozen=True, slots=True)
 class Head:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
+from recollect.clock import Clock
 from recollect.domain.ids import JobId, TenantId, uuid7
 from recollect.domain.job import Job
 from recollect.jobs.kind import Kind
@@ -16,6 +17,24 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def ensure(store: Store, tenant: TenantId, now: datetime, kinds: Mapping[str, Kind] = KINDS) -> None:
     """See to it that the tenant's recurring jobs are in the outbox. Those that are there stay as they are."""
     store.enqueue(tenant, [recurring(tenant, name, kind.every, now) for name, kind in kinds.items() if kind.every])
+
+
+class Schedule:
+    """Sees to the recurring jobs of all tenants, those that come while it runs included, at most once in a while."""
+
+    def __init__(self, store: Store, clock: Clock, every: timedelta = timedelta(minutes=1)) -> None:
+        self._store, self._clock, self._every = store, clock, every
+        self._seen: set[TenantId] = set()
+        self._next: datetime | None = None
+
+    def keep(self) -> None:
+        now = self._clock.now()
+        if self._next is not None and now < self._next:
+            return
+        self._next = now + self._every
+        for tenant in set(self._store.tenants()) - self._seen:
+            ensure(self._store, tenant, now)
+            self._seen.add(tenant)
 
 
 def recurring(tenant: TenantId, kind: str, every: timedelta, now: datetime) -> Job:

@@ -38,11 +38,14 @@ class Worker:
     cap: int = 2
     poll: float = 1.0
     chance: Callable[[], float] = random.random
+    prepare: Callable[[], None] = lambda: None
+    """Called before each look for a job."""
 
     def run(self, stop: threading.Event) -> None:
         """Work until told to stop; the step at hand is finished first. A store that is away is waited for."""
         while not stop.is_set():
             try:
+                self.prepare()
                 busy = self.run_once()
             except StoreError as error:
                 log.warning("%s cannot reach its jobs: %s", self.name, error)

@@ -120,10 +120,20 @@ def _not_for_another_agent(principal: Principal, item: Item) -> Answer:
 
 
 def may_erase(principal: Principal, item: Item) -> Answer:
-    """Whether a principal may erase a memory for good: an admin, or the person it is about. Never an agent."""
+    """Whether a principal may erase a memory for good: an admin, or the person it is about. Never an agent, and what is
+    constitutional or in a silo only an admin."""
     if principal.role is Role.ADMIN:
         return Allowed()
-    if principal.role is not Role.AGENT and item.user_id == principal.id:
+    if principal.role is Role.AGENT or item.user_id != principal.id:
+        return Denied("erasing is for admins and for the person concerned")
+    if item.constitutional or item.visibility is Visibility.AGENT_SILO:
+        return Denied("what is constitutional, or in a silo, is erased by an admin")
+    return Allowed()
+
+
+def may_erase_user(principal: Principal, user_id: str) -> Answer:
+    """Whether a principal may erase all that is kept for a user."""
+    if principal.role is Role.ADMIN or (principal.role is not Role.AGENT and principal.id == user_id):
         return Allowed()
     return Denied("erasing is for admins and for the person concerned")
 

@@ -46,6 +46,7 @@ from recollect.ports import Receipt, Vector
 from recollect.store import rows
 from recollect.store.erasing import erase
 from recollect.store.fingerprint import fingerprint
+from recollect.store.footing import Footing
 from recollect.store.journal import Owner, Pen, no_tenant
 from recollect.store.outbox import advance, enqueue
 from recollect.store.records import put_record, read_record
@@ -78,6 +79,7 @@ class Door:
     at: datetime
     handles: dict[ItemId, Handle] = field(default_factory=dict[ItemId, Handle])
     fresh: dict[EventId, Event] = field(default_factory=dict[EventId, Event])
+    footing: Footing = field(default_factory=Footing)
     key: bytes = b""
     erased: bool | None = None
 
@@ -99,10 +101,13 @@ class Door:
                 return Append(self._append(event))
             case Retract(event):
                 self._hide("events", f"e:{event.id}", event.id)
+                self.footing.events.add(event.id)
             case Derive(version):
                 self._derive(version)
             case Discard(version):
                 self._hide("versions", f"v:{version.id}", version.id)
+                self.footing.versions.add(version.id)
+                self.footing.shown.discard(version.id)
             case Link(relation):
                 self._link(relation)
             case Unlink(relation):
@@ -186,6 +191,7 @@ class Door:
         else:
             self._update(item.id, rows.item_columns(replace(item, constitutional=self._item(handle).constitutional)))
             self.tx.run("update items set withdrawn = false where tenant = :tenant and id = :id", id=item.id)
+            self.footing.items.discard(item.id)
             handle.live = True
         handle.item = None
         handle.stamped = True
@@ -196,6 +202,7 @@ class Door:
         if replace(self._item(handle), constitutional=False) != replace(item, constitutional=False):
             raise Stale(f"memory {item.id} has changed since", [item.id])
         self.tx.run("update items set withdrawn = true where tenant = :tenant and id = :id", id=item.id)
+        self.footing.items.add(item.id)
         handle.live = False
         handle.stamped = True
 
@@ -252,6 +259,7 @@ class Door:
             raise Gone(f"event {event.id} was erased and does not come back")
         if event.seq != UNPLACED:
             self._show("events", event.id)
+            self.footing.events.discard(event.id)
             return event
         handle.last_seq += 1
         event = replace(event, seq=handle.last_seq)
@@ -281,6 +289,8 @@ class Door:
         known = self.tx.one("select 1 from versions where tenant = :tenant and id = :id", id=version.id)
         if known:
             self._show("versions", version.id)
+            self.footing.versions.discard(version.id)
+            self.footing.shown.add(version.id)
             return
         if self._erased(f"v:{version.id}"):
             raise Gone(f"version {version.id} was erased and does not come back")
@@ -348,6 +358,8 @@ class Door:
         return list(cited)
 
     def _hide(self, table: str, ref: str, id: str) -> None:
+        if self.tx.for_update:  # whoever is building on it is waited for: a flag that changes does not keep them out
+            self.tx.one(f"select 1 from {table} where tenant = :tenant and id = :id {self.tx.for_update}", id=id)
         if not self.tx.run(
             f"update {table} set withdrawn = true where tenant = :tenant and id = :id and not withdrawn", id=id
         ):
@@ -429,6 +441,7 @@ def apply(
         advance(tx, step, at)
     _keep_embedded(tx, vectors)
     pen = Pen(tx, actor=actor, at=at, cause=cause)  # locks the tenant's row: from here on this write is alone
+    door.footing.check(tx)
     if not changes and not vectors:
         return pen.rev
     if receipt:

@@ -32,7 +32,7 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "usage": ("item_id, retrieval_count, citation_count, ignore_count, last_accessed", "item_id"),
     "operations": ("id, user_id, thread_id, node, op, status, memory_id, category, sim, ts", "id"),
     "supervisor_checkpoints": ("id, user_id, thread_id, checkpoint_data, nonce, created_at, updated_at", "id"),
-    "thread_revision": ("thread_id, rev", "thread_id"),
+    "thread_revision": ("owner, thread_id, rev", "owner, thread_id"),
     "journal": (f"{rows.HEADER}, hash", "seq"),
     "journal_bodies": ("seq, nonce, body", "seq"),
     "journal_refs": ("ref, seq, own", "ref, seq"),

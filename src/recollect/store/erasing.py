@@ -5,10 +5,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from recollect.domain.change import Erase
-from recollect.domain.ids import Seq
+from recollect.domain.ids import RecordId, Seq
 from recollect.domain.level import Level
+from recollect.domain.record import Decided, Lapsed, Pending
 from recollect.errors import Stale
 from recollect.store.journal import name_of
+from recollect.store.records import list_records
 from recollect.store.tx import Tx
 
 
@@ -16,13 +18,13 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
     """Do it, and say which journal bodies went with it. Refused when something new hangs on what is to go."""
     _take(tx, change)
     _nothing_new(tx, change)
-    edges = _edges(tx, change)
+    change = replace(change, proposals=_proposals(tx, change))
     gone = [
         *(f"i:{id}" for id in change.items),
         *(f"v:{id}" for id in change.versions),
         *(f"e:{id}" for id in change.events),
     ]
-    checkpoints = [f"checkpoint:{id}" for id in change.checkpoints]
+    records = [f"checkpoint:{id}" for id in change.checkpoints] + [f"proposal:{id}" for id in change.proposals]
     _drop_texts(tx, change)
     for table, column, ids in (
         ("witnesses", "version_id", change.versions),
@@ -41,15 +43,20 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
     ):
         if ids:
             tx.run(f"delete from {table} where tenant = :tenant and {column} in :ids[]", ids=list(ids))
+    if change.proposals:
+        tx.run(
+            "delete from records where tenant = :tenant and family = 'proposal' and id in :ids[]",
+            ids=list(change.proposals),
+        )
     if change.versions:
         tx.run(
             "update items set active_version_id = null where tenant = :tenant and active_version_id in :ids[]",
             ids=list(change.versions),
         )
-    bodies = _bodies(tx, [*gone, *edges])
+    bodies = _bodies(tx, [*gone, *records])
     tx.many(
         "insert into tombstones (tenant, ref, at) values (:tenant, :ref, :at) on conflict do nothing",
-        [{"ref": ref, "at": at} for ref in [*gone, *checkpoints]],
+        [{"ref": ref, "at": at} for ref in [*gone, *records]],
     )
     return replace(change, bodies=tuple(bodies))
 
@@ -86,19 +93,14 @@ def _nothing_new(tx: Tx, change: Erase) -> None:
                 raise Stale("more hangs on what is to be erased than was known", sorted(new))
 
 
-def _edges(tx: Tx, change: Erase) -> list[str]:
-    """Relations and contradictions of the erased items: their entries go too."""
-    if not change.items:
-        return []
-    ids = list(change.items)
-    relations = tx.all(
-        "select from_id, to_id from relations where tenant = :tenant and (from_id in :ids[] or to_id in :ids[])",
-        ids=ids,
-    )
-    contradictions = tx.all(
-        "select id from contradictions where tenant = :tenant and (memory_a in :ids[] or memory_b in :ids[])", ids=ids
-    )
-    return [f"r:{a}>{b}" for a, b in relations] + [f"contradiction:{row[0]}" for row in contradictions]
+def _proposals(tx: Tx, change: Erase) -> tuple[RecordId, ...]:
+    """The proposals to erase: those named, and those about a memory that goes."""
+    about = [
+        record.id
+        for record in list_records(tx, "proposal")
+        if isinstance(record, Pending | Decided | Lapsed) and record.item_id in change.items
+    ]
+    return tuple(sorted({*change.proposals, *about}))
 
 
 def _drop_texts(tx: Tx, change: Erase) -> None:
@@ -116,12 +118,15 @@ def _drop_texts(tx: Tx, change: Erase) -> None:
             tx.drop_text(f"v:{id}", content)
 
 
+_EDGES = "h.op like 'contradiction%' or h.op like 'proposal%' or h.op like 'consent%' or h.op like '%link'"
+
+
 def _bodies(tx: Tx, gone: Sequence[str]) -> list[Seq]:
-    """Delete the bodies that carry what is gone, with their salts."""
+    """Delete the bodies that carry what is gone, or that tell of its edges, with their salts."""
     found = tx.all(
         "select distinct b.seq from journal_bodies b join journal_refs r on r.tenant = b.tenant and r.seq = b.seq "
         "join journal h on h.tenant = b.tenant and h.seq = b.seq "
-        "where b.tenant = :tenant and r.ref in :refs[] and r.own and h.op <> 'erase' order by b.seq",
+        f"where b.tenant = :tenant and r.ref in :refs[] and (r.own or {_EDGES}) and h.op <> 'erase' order by b.seq",
         refs=[name_of(ref) for ref in gone],
     )
     seqs = [Seq(row[0]) for row in found]

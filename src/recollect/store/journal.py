@@ -14,6 +14,8 @@ from recollect.errors import NotFound
 from recollect.store import rows
 from recollect.store.tx import Tx
 
+Thread = tuple[str, str]
+
 
 class Owner(Protocol):
     """Whose an entry is."""
@@ -71,7 +73,7 @@ class Pen:
         owner: Owner,
         undoes: Seq | None,
         digest: str,
-        threads: Mapping[str | None, int],
+        threads: Mapping[Thread, int],
     ) -> dict[str, object]:
         """The next link of the chain, as a row."""
         self._seq = Seq(self._seq + 1)
@@ -85,7 +87,7 @@ class Pen:
             project_id=owner.project_id,
             agent_id=owner.agent_id,
             thread_id=owner.thread_id,
-            thread_rev=threads.get(owner.thread_id),
+            thread_rev=threads.get(_thread(owner)),
             actor=self._actor.id,
             actor_role=self._actor.role,
             actor_agent=self._actor.agent_id,
@@ -108,24 +110,36 @@ class Pen:
             head=self._head,
         )
 
-    def _thread_revs(self, owners: Sequence[Owner]) -> dict[str | None, int]:
+    def _thread_revs(self, owners: Sequence[Owner]) -> dict[Thread, int]:
         """The next revision of every thread that is written to."""
-        return {thread: self._thread_rev(thread) for thread in sorted({o.thread_id for o in owners if o.thread_id})}
+        return {thread: self._thread_rev(*thread) for thread in sorted({_thread(o) for o in owners if o.thread_id})}
 
-    def _thread_rev(self, thread_id: str) -> int:
-        if not self._tx.run(
-            "update thread_revision set rev = rev + 1 where tenant = :tenant and thread_id = :thread_id",
-            thread_id=thread_id,
-        ):
+    def _thread_rev(self, owner: str, thread_id: str) -> int:
+        at = "tenant = :tenant and owner = :owner and thread_id = :thread_id"
+        if not self._tx.run(f"update thread_revision set rev = rev + 1 where {at}", owner=owner, thread_id=thread_id):
             self._tx.run(
-                "insert into thread_revision (tenant, thread_id, rev) values (:tenant, :thread_id, 1)",
+                "insert into thread_revision (tenant, owner, thread_id, rev) values (:tenant, :owner, :thread_id, 1)",
+                owner=owner,
                 thread_id=thread_id,
             )
-        row = self._tx.one(
-            "select rev from thread_revision where tenant = :tenant and thread_id = :thread_id", thread_id=thread_id
-        )
+        row = self._tx.one(f"select rev from thread_revision where {at}", owner=owner, thread_id=thread_id)
         assert row is not None
         return row[0]
+
+
+def _thread(owner: Owner) -> Thread:
+    """A thread is told from others of its name by whose it is."""
+    return "|".join(id or "" for id in (owner.user_id, owner.agent_id, owner.project_id)), owner.thread_id or ""
+
+
+def read_thread_rev(tx: Tx, of: Owner) -> int:
+    owner, thread_id = _thread(of)
+    row = tx.one(
+        "select rev from thread_revision where tenant = :tenant and owner = :owner and thread_id = :thread_id",
+        owner=owner,
+        thread_id=thread_id,
+    )
+    return row[0] if row else 0
 
 
 def name_of(ref: str) -> str:

@@ -88,9 +88,10 @@ def claim(box: Outbox, *, now: datetime, lease: timedelta, kinds: Sequence[str],
     """Take the job that has been due for longest, unless its tenant has `cap` running already."""
     token = os.urandom(16).hex()
     # Whether it is free is asked twice: where rows are locked one by one, it may have been finished since the first.
+    # It is `=` and not `in`: PostgreSQL would ask the inner question once for every job there is.
     found = box.all(
         "update jobs set lease_token = :token, lease_until = :until, attempts = attempts + 1 "
-        "where (tenant, id) in (select j.tenant, j.id from jobs j "
+        "where (tenant, id) = (select j.tenant, j.id from jobs j "
         f"where {_FREE.format('j')} and j.kind in :kinds[] and j.tenant not in (select r.tenant from jobs r "
         "where r.lease_token is not null and r.lease_until > :now and r.done_at is null and r.failed_at is null "
         "group by r.tenant having count(*) >= :cap) "

@@ -5,6 +5,7 @@ from typing import Any
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, Rev, VersionId
+from recollect.domain.item import Visibility
 from recollect.domain.observation import Operation, Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
@@ -12,6 +13,7 @@ from recollect.domain.scope import Scope, Sight
 from recollect.domain.version import Version
 from recollect.ports import Citing, Held, Kept, Rooted
 from recollect.store import rows
+from recollect.store.records import list_records
 from recollect.store.tx import Row, Tx
 
 Where = tuple[list[str], dict[str, object]]
@@ -104,9 +106,10 @@ def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
     return [row[0] for row in found]
 
 
-def thread(tx: Tx, scope: Scope) -> Held | None:
+def thread(tx: Tx, scope: Scope, visibility: Visibility) -> Held | None:
     where = ["i.tenant = :tenant", "i.kind = 'episode'", "i.thread_id = :thread_id", "not i.withdrawn"]
-    values: dict[str, object] = {"thread_id": scope.thread_id}
+    where.append("i.visibility = :visibility")
+    values: dict[str, object] = {"thread_id": scope.thread_id, "visibility": visibility.value}
     for name in ("user_id", "agent_id", "project_id"):
         value = getattr(scope, name)
         where.append(f"i.{name} is null" if value is None else f"i.{name} = :{name}")
@@ -160,7 +163,8 @@ def kept_for(tx: Tx, user_id: str) -> Kept:
     checkpoints = tx.all(
         "select id from supervisor_checkpoints where tenant = :tenant and user_id = :user_id", user_id=user_id
     )
-    return Kept(frozenset(row[0] for row in items), frozenset(row[0] for row in checkpoints))
+    proposals = [record.id for record in list_records(tx, "proposal") if getattr(record, "user_id", None) == user_id]
+    return Kept(frozenset(row[0] for row in items), frozenset(row[0] for row in checkpoints), frozenset(proposals))
 
 
 def citing(tx: Tx, ids: Sequence[EventId]) -> list[Citing]:

@@ -1,5 +1,6 @@
 """What is kept beside a store, in files of its own: the list of erasures and the key that signs heads."""
 
+import errno
 import json
 import os
 from collections.abc import Sequence
@@ -8,7 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.domain.codec import canonical, when
-from recollect.errors import StoreDamaged
+from recollect.errors import StoreDamaged, StoreFull, StoreReadOnly
+
+try:
+    import fcntl
+except ImportError:  # Windows: what is appended there is short enough to be written at once
+    fcntl = None
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -21,13 +27,22 @@ class FileErasures:
         self._path = path
 
     def add(self, chain_id: str, refs: Sequence[str], at: datetime) -> None:
-        line = canonical({"chain": chain_id, "refs": list(refs), "at": when(at)}) + "\n"
-        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        line = (canonical({"chain": chain_id, "refs": list(refs), "at": when(at)}) + "\n").encode()
+        new = not self._path.exists()
         try:
-            os.write(file, line.encode())
-            os.fsync(file)
-        finally:
-            os.close(file)
+            _append(self._path, line)
+            if new:
+                _sync_directory(self._path.parent)
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StoreFull(
+                    f"there is no room left for the list of erasures {self._path}; nothing was erased",
+                    "Free some disk space and try again.",
+                ) from error
+            raise StoreReadOnly(
+                f"the list of erasures {self._path} cannot be written: {error.strerror}; nothing was erased",
+                "Check the permissions of the file and of its directory.",
+            ) from error
 
     def of(self, chain_id: str) -> frozenset[str]:
         if not self._path.exists():
@@ -44,6 +59,33 @@ class FileErasures:
             if entry["chain"] == chain_id:
                 found |= set(entry["refs"])
         return frozenset(found)
+
+
+def _append(path: Path, line: bytes) -> None:
+    """The whole line or nothing of it: half a line would make the list unreadable."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        size = os.fstat(file).st_size
+        try:
+            while line:
+                line = line[os.write(file, line) :]
+            os.fsync(file)
+        except BaseException:
+            os.ftruncate(file, size)
+            raise
+    finally:
+        os.close(file)
+
+
+def _sync_directory(path: Path) -> None:
+    """A new file's name is durable only once its directory is."""
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 class FileSeal:

@@ -13,6 +13,7 @@ from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.event import Event
 from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
+from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head, genesis
 from recollect.domain.observation import Observation, Operation, Usage, Use, Used
@@ -21,11 +22,11 @@ from recollect.domain.record import Record
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Scope, Sight
 from recollect.domain.version import Version
-from recollect.errors import Invalid
+from recollect.errors import Invalid, StoreError
 from recollect.ports import Citing, Found, Held, Kept, Receipt, Rooted, Tombstone, Vector
 from recollect.store import door, dumping, outbox, reading, records, rows
 from recollect.store.fingerprint import new_key
-from recollect.store.journal import Pen, no_tenant, read_entries
+from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev
 from recollect.store.tx import Engine, Tx
 
 START = Seq(0)
@@ -35,7 +36,16 @@ class SqlStore:
     """Memory in a relational database. What differs between databases is in the engine."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._opened = engine
+        self._process = os.getpid()
+
+    @property
+    def _engine(self) -> Engine:
+        """Not for a process that was forked: the locks of SQLite did not come with it, and a connection to PostgreSQL
+        is of no use to two."""
+        if os.getpid() != self._process:
+            raise StoreError("the store was opened by the process that this one was forked from", "Open it again here.")
+        return self._opened
 
     # -- the door and the side doors ------------------------------------------------------------------------
 
@@ -172,9 +182,9 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.named(tx, ending, sight)
 
-    def thread(self, scope: Scope) -> Held | None:
+    def thread(self, scope: Scope, visibility: Visibility) -> Held | None:
         with self._engine.read(scope.tenant) as tx:
-            return reading.thread(tx, scope)
+            return reading.thread(tx, scope, visibility)
 
     def versions(self, tenant: TenantId, item_id: ItemId) -> Sequence[Version]:
         with self._engine.read(tenant) as tx:
@@ -233,9 +243,15 @@ class SqlStore:
             )
         return {(node, op, status): count for node, op, status, count in found}
 
-    def tombstones(self, tenant: TenantId) -> Sequence[Tombstone]:
+    def tombstones(self, tenant: TenantId, refs: Sequence[str] | None = None) -> Sequence[Tombstone]:
         with self._engine.read(tenant) as tx:
-            found = tx.all("select ref, at from tombstones where tenant = :tenant order by ref")
+            if refs is None:
+                found = tx.all("select ref, at from tombstones where tenant = :tenant order by ref")
+            else:
+                found = tx.all(
+                    "select ref, at from tombstones where tenant = :tenant and ref in :refs[] order by ref",
+                    refs=list(refs),
+                )
         return [Tombstone(ref, rows.moment(at)) for ref, at in found]
 
     def search(self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20) -> Sequence[Found]:
@@ -267,13 +283,9 @@ class SqlStore:
                 tx, after=after, rev_after=rev_after, scope=scope, cause=cause, refs=refs, seqs=seqs, limit=limit
             )
 
-    def thread_rev(self, tenant: TenantId, thread_id: str) -> int:
-        with self._engine.read(tenant) as tx:
-            row = tx.one(
-                "select rev from thread_revision where tenant = :tenant and thread_id = :thread_id",
-                thread_id=thread_id,
-            )
-        return row[0] if row else 0
+    def thread_rev(self, scope: Scope) -> int:
+        with self._engine.read(scope.tenant) as tx:
+            return read_thread_rev(tx, scope)
 
     def receipt(self, tenant: TenantId, actor: str, key: str) -> Receipt | None:
         with self._engine.read(tenant) as tx:
@@ -324,8 +336,11 @@ class SqlStore:
 
     def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]]) -> None:
         with self._engine.write(tenant) as tx:
-            if tx.one("select 1 from tenants where tenant = :tenant"):
-                raise Invalid(f"the tenant {tenant!r} exists already", "Import into a new tenant: --tenant NAME")
+            if row := tx.one("select seq from tenants where tenant = :tenant"):
+                if row[0]:
+                    raise Invalid(f"the tenant {tenant!r} is not empty", "Import into a new tenant: --tenant NAME")
+                tx.run("delete from tenants where tenant = :tenant")
+                tx.run("delete from jobs where tenant = :tenant")
             dumping.load(tx, rows)
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
@@ -346,7 +361,8 @@ class SqlStore:
         return self._engine.integrity()
 
     def close(self) -> None:
-        self._engine.close()
+        if os.getpid() == self._process:  # after a fork it is the parent's to close
+            self._engine.close()
 
 
 def _apart(rows: Generator[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:

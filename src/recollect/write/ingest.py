@@ -78,23 +78,23 @@ class Threads:
         self._store, self._size = store, size
         self._known: dict[tuple[str | None, ...], Held] = {}
 
-    def of(self, scope: Scope) -> Held | None:
-        held = self._known.get(_thread_key(scope))
-        if held is None and (held := self._store.thread(scope)):
+    def of(self, scope: Scope, visibility: Visibility) -> Held | None:
+        held = self._known.get(_thread_key(scope, visibility))
+        if held is None and (held := self._store.thread(scope, visibility)):
             self.keep(scope, held)
         return held
 
     def keep(self, scope: Scope, held: Held) -> None:
         if len(self._known) >= self._size:
             self._known.clear()
-        self._known[_thread_key(scope)] = held
+        self._known[_thread_key(scope, held.item.visibility)] = held
 
-    def forget(self, scope: Scope) -> None:
-        self._known.pop(_thread_key(scope), None)
+    def forget(self, scope: Scope, visibility: Visibility) -> None:
+        self._known.pop(_thread_key(scope, visibility), None)
 
 
-def _thread_key(scope: Scope) -> tuple[str | None, ...]:
-    return (scope.tenant, scope.user_id, scope.agent_id, scope.project_id, scope.thread_id)
+def _thread_key(scope: Scope, visibility: Visibility) -> tuple[str | None, ...]:
+    return (scope.tenant, scope.user_id, scope.agent_id, scope.project_id, scope.thread_id, visibility)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Ingest:
 
     def _thread(self, now: datetime) -> tuple[Held, list[Change]]:
         """The episode that owns the scope's thread, and its creation where it is new."""
-        held = self.threads.of(self.scope)
+        held = self.threads.of(self.scope, self.visibility)
         if held:
             self._may(held.item)
             return held, []
@@ -260,7 +260,7 @@ class Ingest:
             try:
                 return attempt()
             except (Repeated, Stale):
-                self.threads.forget(self.scope)
+                self.threads.forget(self.scope, self.visibility)
         raise Stale("others kept writing to the same thread", [])
 
 

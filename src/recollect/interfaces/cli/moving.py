@@ -159,9 +159,10 @@ def backup(
     json: Json = False,
 ) -> None:
     """Copy the whole store, with all its tenants, while it is in use."""
-    with call.memory() as memory:
-        _must_be_new(file)
-        memory.backup(file)
+    from recollect.wiring import back_up
+
+    _must_be_new(file)
+    back_up(call.settings, file)
     size = file.stat().st_size
     if json:
         paper.document({"file": str(file.absolute()), "bytes": size})

@@ -1,6 +1,6 @@
 """SQLite through apsw: WAL, a full sync at every commit, one writer at a time in order of arrival."""
 
-import os
+import errno
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -52,7 +52,6 @@ class SqliteEngine:
     def __init__(self, path: Path, *, create: bool = True, patience: float = 60.0) -> None:
         self.path = path
         self._patience = patience
-        self._process = os.getpid()
         self._closed = False
         self._idle: list[Connection] = []
         self._guard = threading.Lock()
@@ -76,11 +75,8 @@ class SqliteEngine:
         return connection
 
     def _usable(self) -> None:
-        """Refuse a store that is closed, or that came into this process by a fork: SQLite's locks did not."""
         if self._closed:
             raise StoreError(f"the store {self.path} is closed", "Open it again.")
-        if self._process != os.getpid():
-            raise StoreError(f"the store {self.path} was opened by another process", "Open it again in this one.")
 
     # -- transactions -------------------------------------------------------------------------------------
 
@@ -221,6 +217,8 @@ class SqliteEngine:
             try:
                 self._writer.set_busy_timeout(int(_HURRY * 1000))
                 return self._empty_log() and self._clean_pages()
+            except apsw.FullError:
+                return False  # what was erased stays erased; there is no room to clear up after it for now
             finally:
                 self._writer.set_busy_timeout(int(self._patience * 1000))
                 self._queue.leave()
@@ -262,7 +260,7 @@ class SqliteEngine:
     def close(self) -> None:
         """May be repeated. Reads that are under way end in peace; a write is waited for."""
         with self._guard:
-            if self._closed or self._process != os.getpid():
+            if self._closed:
                 return
             self._closed = True
             idle, self._idle = self._idle, []
@@ -365,11 +363,13 @@ def typed(path: Path) -> Generator[None]:
             raise Invalid(f"{path} cannot hold this: {error}") from error
         raise Stale(f"another write came first: {error}", []) from error
     except (apsw.IOError, OSError) as error:
-        if ("disk" in str(error) and "full" in str(error)) or getattr(error, "errno", 0) == 28:
-            raise StoreFull(
-                f"there is no room left for {path}; nothing of this write was kept",
-                "Free some disk space and try again.",
-            ) from error
+        match getattr(error, "errno", 0):
+            case errno.ENOSPC:
+                raise StoreFull(f"there is no room left for {path}", "Free some disk space and try again.") from error
+            case errno.EROFS:
+                raise StoreReadOnly(f"{path} is on a disk that cannot be written") from error
+            case _:
+                pass
         raise StoreError(f"{path} cannot be read or written: {error}", "Check the disk, then try again.") from error
     except apsw.Error as error:
         raise StoreError(f"{path} cannot be read or written: {error}") from error

@@ -1,8 +1,9 @@
-"""Whose turn it is to write. Waiting is first come, first served, within a process and between processes.
+"""Whose turn it is to write: first come, first served within a process; between processes, nobody twice in a row
+while another waits for long.
 
 SQLite lets writers poll for its lock, so one of many can wait for ever. Here a writer first takes a turnstile (an
-advisory lock on a file beside the database), then SQLite's own lock, then lets the next one into the turnstile: only
-one waiter at a time polls, and nobody overtakes it.
+advisory lock on a file beside the database), then SQLite's own lock, then lets the next one into the turnstile. Who is
+through the turnstile is not overtaken, and who has just written has to queue for it like everybody else.
 """
 
 import os

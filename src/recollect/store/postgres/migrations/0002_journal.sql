@@ -55,9 +55,10 @@ call guard('journal_refs');
 
 create table thread_revision (
     tenant text collate "C" not null,
+    owner text collate "C" not null,
     thread_id text collate "C" not null,
     rev bigint not null,
-    primary key (tenant, thread_id)
+    primary key (tenant, owner, thread_id)
 );
 
 call guard('thread_revision');

@@ -56,7 +56,7 @@ create table items (
 ) without rowid;
 
 create unique index items_thread on items (
-    tenant, thread_id, coalesce(user_id, ''), coalesce(agent_id, ''), coalesce(project_id, '')
+    tenant, thread_id, visibility, coalesce(user_id, ''), coalesce(agent_id, ''), coalesce(project_id, '')
 ) where kind = 'episode' and thread_id is not null and not withdrawn;
 
 create index items_user on items (tenant, user_id, id);

@@ -43,9 +43,10 @@ create table journal_refs (
 
 create table thread_revision (
     tenant text not null,
+    owner text not null,
     thread_id text not null,
     rev integer not null,
-    primary key (tenant, thread_id)
+    primary key (tenant, owner, thread_id)
 ) without rowid;
 
 create table receipts (

@@ -1,0 +1,135 @@
+"""The gate: the one place where the rules of access meet the store. Every use case of Memory passes it."""
+
+from collections.abc import Iterable
+
+from recollect.care.erase import Wipe
+from recollect.care.restore import OneEntry, OneMemory, Target
+from recollect.clock import Clock
+from recollect.domain.change import Disclose
+from recollect.domain.ids import ItemId
+from recollect.domain.item import Item, Visibility
+from recollect.domain.journal import Entry
+from recollect.domain.record import Given
+from recollect.domain.refs import refs
+from recollect.domain.scope import Principal, Role, Scope, actor
+from recollect.errors import Forbidden, Gone, NotFound
+from recollect.policy import access
+from recollect.policy.access import Action, Answer, Denied
+from recollect.policy.rollback import Plan
+from recollect.ports import Held, Store
+
+
+class Gate:
+    """What one principal may reach. What it may not read does not exist for it."""
+
+    def __init__(self, store: Store, clock: Clock, principal: Principal) -> None:
+        self._store = store
+        self._clock = clock
+        self._principal = principal
+        self._tenant = principal.tenant
+
+    def allow(self, action: Action) -> None:
+        """Pass, or an error, for what concerns the whole tenant."""
+        must(access.may(self._principal, action))
+
+    def enter(self, scope: Scope) -> None:
+        """Pass, or an error, for the ids that a request names."""
+        must(access.may_act_in(self._principal, scope))
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
+        """An item that may be read. A reading under a grant is journalled before anything is shown."""
+        held = self._store.item(self._tenant, item_id)
+        if held is None:
+            if self._store.tombstones(self._tenant, [f"i:{item_id}"]):
+                raise Gone(f"memory {item_id} was erased")
+            raise NotFound(f"there is no memory {item_id}")
+        answer = self._may_read(held.item)
+        if isinstance(answer, Denied):
+            raise NotFound(f"there is no memory {item_id}")
+        if held.withdrawn and not withdrawn:
+            raise NotFound(f"memory {item_id} was withdrawn by a rollback", "Undo that rollback to bring it back.")
+        if answer.grant:
+            self._disclose(answer.grant, item_id)
+        return held
+
+    def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
+        """Those of these items that may be read. Readings under a grant are journalled."""
+        seen: set[ItemId] = set()
+        for item_id in sorted(set(ids)):
+            held = self._store.item(self._tenant, item_id)
+            answer = self._may_read(held.item) if held else Denied("gone")
+            if isinstance(answer, Denied):
+                continue
+            if answer.grant:
+                self._disclose(answer.grant, item_id)
+            seen.add(item_id)
+        return frozenset(seen)
+
+    def legible(self, entries: Iterable[Entry], about: ItemId) -> list[Entry]:
+        """Entries as they may be read: one that is about another memory loses its body unless that may be read too."""
+        found = list(entries)
+        others = {entry.header.item_id for entry in found if entry.header.item_id} - {about}
+        seen = self.readable(others) | {about}
+        return [entry if entry.header.item_id in seen else entry.blind for entry in found]
+
+    def _may_read(self, item: Item) -> Answer:
+        given: Iterable[Given] = ()
+        if item.visibility is Visibility.AGENT_SILO:
+            given = [grant for grant in self._store.records(self._tenant, "grant") if isinstance(grant, Given)]
+        return access.may_read(self._principal, item, given, self._clock.now())
+
+    def _disclose(self, grant: Given, item_id: ItemId) -> None:
+        self._store.apply(
+            Scope(tenant=self._tenant, agent_id=grant.agent_id),
+            [Disclose(grant.id, item_id)],
+            actor=actor(self._principal),
+            at=self._clock.now(),
+        )
+
+    # -- changing -----------------------------------------------------------------------------------------
+
+    def write(self, item_id: ItemId) -> Held:
+        """An item that may be changed. Nobody changes a constitutional one: an admin lifts that first."""
+        held = self.read(item_id)
+        must(access.may_write(self._principal, held.item))
+        if held.item.constitutional:
+            raise Forbidden(f"memory {item_id} is constitutional", "An admin can lift that first.")
+        return held
+
+    def erase(self, wipe: Wipe) -> None:
+        """Pass, or an error, for everything that an erasure would take with it."""
+        episodes = {event.item_id for event in self._store.events_by_id(self._tenant, sorted(wipe.events))}
+        for item_id in sorted(wipe.items | episodes):
+            held = self._store.item(self._tenant, item_id)
+            if held is None:
+                continue
+            answer = access.may_erase(self._principal, held.item)
+            if isinstance(answer, Denied):
+                raise Forbidden(f"the erasure would reach memory {item_id}: {answer.why}", "Ask an admin to do it.")
+
+    def choose(self, target: Target, entries: Iterable[Entry]) -> None:
+        """Pass, or an error, for the entries that somebody wants to roll back."""
+        if not isinstance(target, OneEntry | OneMemory):
+            self.allow(Action.ROLL_BACK)
+        if self._principal.role is not Role.ADMIN:
+            for entry in entries:
+                self._undo({entry.header.item_id} if entry.header.item_id else set())
+
+    def undo(self, plan: Plan) -> None:
+        """Pass, or an error, for all that a rollback would undo, what it takes along included."""
+        if self._principal.role is not Role.ADMIN:
+            for undo in plan.undo:
+                self._undo({ItemId(ref[2:]) for ref in refs(undo).all if ref.startswith("i:")})
+
+    def _undo(self, items: set[ItemId]) -> None:
+        if not items:
+            raise Forbidden("only an admin rolls this entry back")
+        for item_id in sorted(items):
+            must(access.may_write(self._principal, self.read(item_id, withdrawn=True).item))
+
+
+def must(answer: Answer) -> None:
+    if isinstance(answer, Denied):
+        raise Forbidden(answer.why)

@@ -1,0 +1,203 @@
+"""Looking after a store: is it well, and who does what is due."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, settings, wiring
+from recollect.domain.ids import JobId, TenantId
+from recollect.domain.job import Job
+from recollect.errors import Invalid
+from recollect.store.sql import SqlStore
+from recollect.store.sqlite.engine import SqliteEngine
+from tests.interfaces.conftest import CommandLine, Tamper
+
+
+def verdicts(recollect: CommandLine, code: int = 0) -> dict[str, str]:
+    answer = recollect("doctor", "--json")
+    assert answer.code == code, answer.out
+    assert answer.document["well"] == (code == 0)
+    return {check["name"]: check["verdict"] for check in answer.document["checks"]}
+
+
+def test_a_healthy_store_is_well(recollect: CommandLine):
+    recollect.remember("Tea, not coffee.")
+    recollect.do("init", "--tenant", "acme")
+    found = verdicts(recollect)
+    assert set(found.values()) == {"well"}
+    assert set(found) == {
+        "Python", "SQLite", "store", "schema", "permissions", "writing", "disk", "engine",
+        "journal of acme", "jobs of acme", "erasures of acme",
+        "journal of default", "jobs of default", "erasures of default",
+    }  # fmt: skip
+
+
+def test_people_get_a_table_of_marks(recollect: CommandLine):
+    lines = recollect.do("doctor").out.splitlines()
+    assert all(line.startswith("✓  ") for line in lines[1:])
+    assert any("journal of default" in line and "whole, 0 entries" in line for line in lines)
+
+
+def test_a_store_that_is_not_there_is_ill(bare: CommandLine):
+    answer = bare("doctor")
+    assert answer.code == 1
+    assert "✗  store" in answer.out
+    assert "store: Make one with: recollect init" in answer.out
+
+
+def test_a_file_that_is_no_store_is_ill_and_left_alone(bare: CommandLine, store: Path):
+    store.write_text("shopping list")
+    assert verdicts(bare, code=1)["store"] == "ill"
+    assert store.read_text() == "shopping list"
+
+
+def test_a_newer_schema_is_ill(recollect: CommandLine, tamper: Tamper):
+    tamper("pragma user_version = 99")
+    answer = recollect("doctor")
+    assert answer.code == 1
+    assert "Install a newer Recollect." in answer.out
+    refused = recollect("show")
+    assert refused.code == 1
+    assert "has schema 99" in refused.err
+
+
+def test_a_tampered_journal_is_ill(recollect: CommandLine, tamper: Tamper):
+    recollect.remember("Tea, not coffee.")
+    tamper("update journal set actor = 'nobody' where seq = 2")
+    answer = recollect("doctor")
+    assert answer.code == 1
+    assert "✗  journal of default" in answer.out
+    assert "journal of default: See all: recollect verify --tenant default" in answer.out
+
+
+def test_a_damaged_file_is_ill(recollect: CommandLine, store: Path):
+    for number in range(20):
+        recollect.remember(f"Number {number}: " + "many words " * 50)
+    content = bytearray(store.read_bytes())
+    for start in range(len(content) // 2, len(content), 4096):
+        content[start : start + 32] = b"\xff" * 32
+    store.write_bytes(content)
+    answer = recollect("doctor")
+    assert answer.code == 1
+    assert "✗" in answer.out
+    assert "recollect restore BACKUP" in answer.out
+
+
+def test_files_that_others_can_read_need_watching(recollect: CommandLine, store: Path):
+    store.chmod(0o644)
+    answer = recollect.do("doctor")
+    assert "!  permissions" in answer.out
+    assert f"permissions: chmod 600 {store}" in answer.out
+    store.chmod(0o600)
+    assert verdicts(recollect)["permissions"] == "well"
+
+
+def test_erased_things_that_are_back_are_ill(recollect: CommandLine, place: Path, store: Path):
+    """Somebody copied an old backup over the store by hand."""
+    item_id = recollect.remember("Gone soon.")
+    recollect.do("backup", place / "backup.db")
+    recollect.do("erase", item_id, "--yes")
+    store.write_bytes((place / "backup.db").read_bytes())
+    answer = recollect("doctor")
+    assert answer.code == 1
+    assert "2 things that were erased are here again" in answer.out
+    recollect.do("backup", place / "again.db")
+    recollect.do("restore", place / "again.db", "--replace")
+    assert verdicts(recollect)["erasures of default"] == "well"
+
+
+def test_a_lost_list_of_erasures_needs_watching(recollect: CommandLine, place: Path):
+    item_id = recollect.remember("Gone soon.")
+    recollect.do("erase", item_id, "--yes")
+    (place / "memory.db.erasures").unlink()
+    assert verdicts(recollect)["erasures of default"] == "watch"
+
+
+def test_a_broken_list_of_erasures_is_ill(recollect: CommandLine, place: Path):
+    (place / "memory.db.erasures").write_text("{\n")
+    assert verdicts(recollect, code=1)["erasures of default"] == "ill"
+
+
+def test_the_doctor_is_for_moderators_and_admins(recollect: CommandLine):
+    assert recollect("doctor", "--role", "member").code == 1
+    recollect.do("doctor", "--role", "moderator")
+
+
+# -- jobs ---------------------------------------------------------------------------------------------------
+
+
+def enqueue(store: Path, kind: str, due: datetime) -> None:
+    opened = SqlStore(SqliteEngine(store))
+    opened.enqueue(TenantId("default"), [Job(id=JobId(f"job-{kind}"), kind=kind, key="once", not_before=due)])
+    opened.close()
+
+
+def test_nothing_waits_in_a_new_store(recollect: CommandLine):
+    assert recollect.do("jobs").out == "Nothing is waiting.\n"
+    assert recollect.do("jobs", "--json").document == {"jobs": []}
+
+
+def test_jobs_are_listed_and_the_overdue_need_watching(recollect: CommandLine, store: Path):
+    now = datetime.now(UTC)
+    enqueue(store, "unheard-of", now - timedelta(hours=3))
+    enqueue(store, "later", now + timedelta(hours=3))
+    listed = recollect.do("jobs", "--json").document["jobs"]
+    assert [(job["kind"], job["stage"]) for job in listed] == [("unheard-of", "due"), ("later", "waiting")]
+    assert set(listed[0]) == {
+        "id", "kind", "key", "stage", "not_before", "every_s", "step", "attempts", "last_error",
+    }  # fmt: skip
+    assert "unheard-of" in recollect.do("jobs").out
+    assert verdicts(recollect)["jobs of default"] == "watch"
+
+
+def test_a_parked_job_is_ill(recollect: CommandLine, store: Path, tamper: Tamper):
+    enqueue(store, "unheard-of", datetime.now(UTC))
+    tamper("update jobs set failed_at = 1, last_error = 'it broke'")
+    assert recollect.do("jobs", "--json").document["jobs"][0]["stage"] == "parked"
+    answer = recollect("doctor")
+    assert answer.code == 1
+    assert "1 parked, such as unheard-of: it broke" in answer.out
+
+
+def test_a_worker_does_what_is_due_and_ends(recollect: CommandLine):
+    item_id = recollect.remember("Gone soon.")
+    recollect.do("erase", item_id, "--yes")
+    assert [job["kind"] for job in recollect.do("jobs", "--json").document["jobs"]] == ["scrub"]
+    assert "did 1 step" in recollect.do("worker", "--once").out
+    waiting = recollect.do("jobs", "--json").document["jobs"]
+    assert {job["stage"] for job in waiting} == {"waiting"}
+    done = [job for job in recollect.do("jobs", "--all", "--json").document["jobs"] if job["stage"] == "done"]
+    assert [job["kind"] for job in done] == ["scrub"]
+
+
+def test_a_worker_needs_a_store(bare: CommandLine):
+    refused = bare("worker", "--once")
+    assert refused.code == 1
+    assert "there is no store at" in refused.err
+
+
+def test_members_do_not_see_the_jobs(recollect: CommandLine):
+    assert recollect("jobs", "--role", "member").code == 1
+
+
+# -- what the doors stand on --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["", " ", "a\x00b", "half \udcff"])
+def test_memory_refuses_bad_words_as_invalid(memory: Memory, text: str):
+    for attempt in (
+        lambda: memory.remember(text),
+        lambda: memory.remember(text, key="k"),
+        lambda: memory.remember("x", category=text),
+        lambda: memory.remember("x", thread_id=text),
+        lambda: memory.remember("x", key=text),
+    ):
+        with pytest.raises(Invalid):
+            attempt()
+    assert memory.head().rev == 0
+
+
+def test_the_place_of_a_database_is_told_without_its_password(place: Path):
+    chosen = settings.load({"store": "postgresql://mira:hunter2@db.example.com:5433/memory?sslmode=require"})
+    assert wiring.place(chosen) == "postgresql://db.example.com:5433/memory"
