@@ -100,7 +100,8 @@ class Gate:
 
     def erase(self, wipe: Wipe) -> None:
         """Pass, or an error, for everything that an erasure would take with it."""
-        episodes = {event.item_id for event in self._store.events_by_id(self._tenant, sorted(wipe.events))}
+        events = self._store.events_by_id(self._tenant, sorted(wipe.events), withdrawn=True)
+        episodes = {event.item_id for event in events}
         for item_id in sorted(wipe.items | episodes):
             held = self._store.item(self._tenant, item_id)
             if held is None:

@@ -330,7 +330,7 @@ class Memory:
         return kept
 
     def _roots(self, item_id: ItemId, evidence: bool) -> list[EventId]:
-        self._gate.read(item_id)
+        self._gate.read(item_id, withdrawn=True)
         return erasing.evidence(self._store, self._tenant, item_id) if evidence else []
 
     def _wipe(self, kept: Kept, events: Sequence[EventId], why: str) -> Wipe:

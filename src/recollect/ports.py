@@ -182,8 +182,8 @@ class Store(Protocol):
         threads of their own."""
         ...
 
-    def versions(self, tenant: TenantId, item_id: ItemId) -> Sequence[Version]:
-        """The live versions of an item, oldest first."""
+    def versions(self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False) -> Sequence[Version]:
+        """The live versions of an item, oldest first; with `withdrawn`, the hidden ones too."""
         ...
 
     def rooted(self, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId]) -> "Rooted":
@@ -196,10 +196,13 @@ class Store(Protocol):
         """The live events of an episode by sequence number."""
         ...
 
-    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId]) -> Sequence[Event]: ...
+    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False) -> Sequence[Event]:
+        """Live events, in the order of their threads; with `withdrawn`, the hidden ones too."""
+        ...
 
-    def cited(self, tenant: TenantId, versions: Sequence[VersionId]) -> Sequence[Event]:
-        """The live events that these versions cite, in the order of their threads."""
+    def cited(self, tenant: TenantId, versions: Sequence[VersionId], *, withdrawn: bool = False) -> Sequence[Event]:
+        """The live events that these versions cite, in the order of their threads; with `withdrawn`, the hidden ones
+        too."""
         ...
 
     def kept_for(self, tenant: TenantId, user_id: str) -> "Kept":

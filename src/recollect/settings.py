@@ -47,7 +47,9 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
     directory of Recollect, and the defaults."""
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     environment = {
-        name.removeprefix(_PREFIX).lower(): value for name, value in os.environ.items() if name.startswith(_PREFIX)
+        name.removeprefix(_PREFIX).lower(): value
+        for name, value in os.environ.items()
+        if name.startswith(_PREFIX) and value
     }
     home = Path(given.get("home") or environment.get("home") or Path.home() / ".recollect").expanduser()
     values = {**_file(home / "recollect.toml"), **environment, **given}
@@ -58,11 +60,11 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         store=str(values.get("store") or home / "memory.db"),
         home=home,
         tenant=_checked("tenant", tenant_id, str(values.get("tenant") or "default")),
-        user=str(values.get("user") or getuser()),
+        user=str(values.get("user") or _login()),
         role=_checked("role", Role, str(values.get("role") or Role.ADMIN)),
         agent=str(values["agent"]) if values.get("agent") else None,
         patience=_number("patience", values.get("patience", 60)),
-        job_cap=int(_number("job_cap", values.get("job_cap", 2))),
+        job_cap=_whole("job_cap", values.get("job_cap", 2)),
         lease=_number("lease", values.get("lease", 60)),
     )
 
@@ -95,3 +97,19 @@ def _number(name: str, value: object) -> float:
     if not 0 < number < float("inf"):
         raise Invalid(f"the setting {name} is {value!r}: it must be above 0")
     return number
+
+
+def _whole(name: str, value: object) -> int:
+    number = _number(name, value)
+    if number != int(number):
+        raise Invalid(f"the setting {name} is {value!r}: give a whole number")
+    return int(number)
+
+
+def _login() -> str:
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        raise Invalid(
+            "this machine has no name for the user who runs this", "Give one: --user NAME, or RECOLLECT_USER=NAME"
+        ) from None

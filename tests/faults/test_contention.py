@@ -1,6 +1,8 @@
 """Many writers on one tenant: no update is lost, no revision is skipped, nobody starves, nobody hears of locks."""
 
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,12 +19,13 @@ from recollect.errors import StoreBusy
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.turn import Turnstile
-from tests.faults.elsewhere import start, told
+from tests.faults.elsewhere import ROOT, start, told
 from tests.faults.writers import COUNT_EVERY
 from tests.store.conftest import new_world
 from tests.worlds import World
 
-PROCESSES, THREADS, WRITES, COUNTERS = 4, 4, 40, 3
+PROCESSES, THREADS, COUNTERS = 4, 4, 3
+WRITES = {"sqlite": 40, "postgres": 20}
 
 
 @pytest.fixture
@@ -32,7 +35,8 @@ def address(engine: str, request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue("postgres_url")
 
 
-def test_many_processes_and_threads_write_to_one_tenant(world: World, address: str):
+def test_many_processes_and_threads_write_to_one_tenant(world: World, engine: str, address: str):
+    writes = WRITES[engine]
     episode = world.keep(world.episode())
     counters = [world.item(Fact(key="count", value="0")) for _ in range(COUNTERS)]
     world.apply(*map(Create, counters))
@@ -40,32 +44,32 @@ def test_many_processes_and_threads_write_to_one_tenant(world: World, address: s
     ids = ",".join(item.id for item in (episode, *counters))
     begin = time.time() + 2.5
     writers = [
-        start("tests.faults.writers", address, world.tenant, ids, THREADS, WRITES, f"w{number}", begin)
+        start("tests.faults.writers", address, world.tenant, ids, THREADS, writes, f"w{number}", begin)
         for number in range(PROCESSES)
     ]
     accounts = [account for writer in writers for account in told(writer)]
 
     assert len(accounts) == PROCESSES * THREADS, "every thread finished"
     counted = sum(account["counted"] for account in accounts)
-    assert counted == PROCESSES * THREADS * WRITES // COUNT_EVERY
+    assert counted == PROCESSES * THREADS * writes // COUNT_EVERY
     assert sum(int(world.held(counter).item.body.value) for counter in counters) == counted, "no update was lost"
     assert sum(account["looked_again"] for account in accounts) > 0, "nobody was in anybody's way"
 
     last = world.store.head(world.tenant)
-    assert last.rev - first.rev == PROCESSES * THREADS * WRITES
+    assert last.rev - first.rev == PROCESSES * THREADS * writes
     revs = [entry.header.rev for entry in world.store.entries(world.tenant, after=first.seq)]
     assert sorted({*revs}) == list(range(first.rev + 1, last.rev + 1)), "a revision was skipped"
     assert revs == sorted(revs)
-    told_facts = PROCESSES * THREADS * (WRITES - WRITES // COUNT_EVERY)
+    told_facts = PROCESSES * THREADS * (writes - writes // COUNT_EVERY)
     events = world.store.events(world.tenant, episode.id)
     assert [event.seq for event in events] == list(range(1, told_facts + 1))
-    assert len(world.found(*(f"w{n}" for n in range(PROCESSES)), limit=5000)) == 2 * told_facts
+    assert len(world.found(*(f"w{n}" for n in range(PROCESSES)), limit=5000)) == told_facts
     assert world.is_whole()
 
-    done = sorted(account["done_after"] for account in accounts)
-    assert done[-1] < 3 * statistics.median(done), done
+    done = [account["done_after"] for account in accounts]
+    assert max(done) < 2 * statistics.median(done), sorted(done)
     waits = [wait for account in accounts for wait in account["waits"]]
-    assert max(waits) < max(2, 100 * statistics.mean(waits)), (max(waits), statistics.mean(waits))
+    assert max(waits) < max(1, 50 * statistics.mean(waits)), (max(waits), statistics.mean(waits))
 
 
 def test_a_reader_sees_one_moment_while_others_write(world: World):
@@ -164,7 +168,26 @@ def test_who_waits_in_line_behind_a_busy_store_hears_of_it_too(impatient: World,
     assert write(0) == "done"
 
 
-def test_a_writer_that_is_killed_lets_the_next_one_in(sqlite_path: Path, world: World):
-    pytest.importorskip("apsw")
-    if "postgres" in type(world.store._engine).__name__.lower():  # type: ignore[attr-defined]
-        return
+HOLD = """
+import sys, time
+from pathlib import Path
+from recollect.store.sqlite.engine import SqliteEngine
+with SqliteEngine(Path(sys.argv[1])).write("home") as tx:
+    tx.run("insert into tombstones (tenant, ref, at) values (:tenant, 'i:1', 0)")
+    print("holding", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_writer_that_is_killed_lets_the_next_one_in_and_leaves_nothing(impatient: World, sqlite_path: Path):
+    before = impatient.dump()
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, sqlite_path], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    with holder:
+        assert holder.stdout
+        assert holder.stdout.readline() == "holding\n"
+        with pytest.raises(StoreBusy):
+            impatient.keep()
+        holder.kill()
+    assert impatient.dump() == before
+    impatient.keep()
+    assert impatient.is_whole()

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from recollect.clock import SystemClock
 from recollect.domain.change import Append, Create, Derive, revise
 from recollect.domain.ids import ItemId, TenantId
 from recollect.domain.item import Fact
@@ -40,18 +41,9 @@ def open_store(address: str) -> Store:
     return SqlStore(SqliteEngine(Path(address)))
 
 
-class Clock:
-    """Ids that no other process mints."""
-
-    def __new__(cls):
-        from recollect.clock import SystemClock
-
-        return SystemClock()
-
-
 def write(store: Store, tenant: TenantId, counters: Sequence[ItemId], writes: int, name: str, start: float) -> Account:
     """A quarter of the writes count on a contended memory; the others tell a fact in a thread that all share."""
-    world = World(store, tenant, Clock())
+    world = World(store, tenant, SystemClock())  # type: ignore[arg-type]
     account = Account()
     episode = world.held(counters[0]).item
     time.sleep(max(0, start - time.time()))

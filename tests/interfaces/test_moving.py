@@ -305,6 +305,14 @@ def spoilt(path: Path, sql: str) -> None:
     connection.close()
 
 
+def lost_index(path: Path) -> None:
+    """Damage that no reading meets: only the engine's own examination finds it."""
+    connection = apsw.Connection(str(path))
+    connection.execute("pragma writable_schema = on")
+    connection.execute("delete from sqlite_schema where type = 'index' and sql like '%on items%'")
+    connection.close()
+
+
 def broken_page(path: Path) -> None:
     content = bytearray(path.read_bytes())
     for start in range(8 * 4096, len(content), 4096):
@@ -321,12 +329,13 @@ def broken_page(path: Path) -> None:
         (lambda path: (path.unlink(), path.mkdir()), "there is no backup at"),
         (lambda path: path.write_bytes(path.read_bytes()[:50_000]), "damaged"),
         (broken_page, "damaged"),
+        (lost_index, "the backup is damaged"),
         (lambda path: spoilt(path, "update journal set actor = 'x' where seq = 2"), "is not whole: entry 2"),
         (lambda path: spoilt(path, "pragma user_version = 99"), "has schema 99"),
         (lambda path: spoilt(path, "pragma application_id = 1"), "is the database of another program"),
         (lambda path: path.write_bytes(b"\x1f\x8b not gzip at all"), "damaged or cut short"),
     ],
-    ids=["text", "empty", "missing", "folder", "cut", "pages", "journal", "newer", "foreign", "gzip"],
+    ids=["text", "empty", "missing", "folder", "cut", "pages", "index", "journal", "newer", "foreign", "gzip"],
 )
 def test_a_backup_that_is_not_whole_never_becomes_the_store(filled: CommandLine, place: Path, spoil, said: str):  # type: ignore[no-untyped-def]
     backup = place / "backup.db"

@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from recollect.care import erase
 from recollect.domain.change import (
     Append,
     Consent,
@@ -29,6 +30,7 @@ from recollect.domain.record import Decided, Open, Pending, ProfileField, Resolv
 from recollect.domain.witness import Bullet, EventWitness
 from recollect.memory import Memory
 from recollect.ports import Vector
+from recollect.store.sidecar import FileErasures
 from tests.worlds import DAWN, MIRA, Told, World, numbers
 
 # -- planting -----------------------------------------------------------------------------------------------
@@ -44,10 +46,16 @@ class Garden:
     """The word of every place."""
     roots: list[ItemId]
     """The memories to erase. What belongs to the user `zoe` goes with her."""
+    beside: Path
+
+    @property
+    def spoken(self) -> list[str]:
+        """The words that can be searched for."""
+        return [word for word in self.words.values() if word.startswith("Gr")]
 
     def word(self, place: str) -> str:
         """A word that occurs nowhere else: pronounceable, beyond ASCII, and stemmed by a text index."""
-        seed = hashlib.sha256(place.encode()).digest()
+        seed = hashlib.sha256(f"{self.world.tenant} {place}".encode()).digest()
         syllables = [f"{'zvqxwk'[b % 6]}{'aeiouy'[b // 6 % 6]}" for b in seed[:5]]
         self.words[place] = "Gr" + "".join(syllables) + "ßernü"
         return self.words[place]
@@ -68,7 +76,7 @@ def place(plant: Plant) -> Plant:
 
 
 def planted(world: World, beside: Path, places: dict[str, Plant] | None = None) -> Garden:
-    garden = Garden(world, world.memory(beside), {}, [])
+    garden = Garden(world, world.memory(beside), {}, [], beside)
     world.tell("An ordinary thing before")
     for plant in (places if places is not None else PLACES).values():
         plant(garden)
@@ -77,13 +85,18 @@ def planted(world: World, beside: Path, places: dict[str, Plant] | None = None) 
 
 
 def uproot(garden: Garden) -> None:
-    """Erase everything that holds a word."""
-    for item_id in garden.roots:
-        held = garden.world.store.item(garden.world.tenant, item_id)
-        if held:
-            garden.memory.erase(item_id)
-    if garden.world.store.kept_for(garden.world.tenant, "zoe").items:
+    """Erase everything that holds a word: some of it memory by memory, the rest at once, and what is kept for a user."""
+    world, store, tenant = garden.world, garden.world.store, garden.world.tenant
+    *many, one, two, three = garden.roots if len(garden.roots) > 3 else [*garden.roots * 3]
+    for item_id in dict.fromkeys((one, two, three)):
+        garden.memory.erase(item_id)
+    if store.kept_for(tenant, "zoe").items:
         garden.memory.erase_user("zoe")
+    left = [item_id for item_id in many if store.item(tenant, item_id)]
+    cited = [event_id for item_id in left for event_id in erase.evidence(store, tenant, item_id)]
+    listed = FileErasures(garden.beside / "erasures")
+    erase.erase(store, listed, world.scope, left, cited, actor=MIRA, at=world.clock.now(), reason="asked for")
+    store.scrub()
 
 
 @place
@@ -288,7 +301,8 @@ def withdrawn_memory(g: Garden) -> None:
 @place
 def retracted_evidence(g: Garden) -> None:
     told = g.told(g.word("retracted_evidence"))
-    g.world.apply(Retract(told.event))
+    _, [other] = g.world.say("something else was said")
+    g.world.apply(Discard(told.version), Derive(g.world.version(told.item, told.event, other)), Retract(told.event))
 
 
 @place
@@ -303,7 +317,7 @@ def idempotent_request(g: Garden) -> None:
 @place
 def vector(g: Garden) -> None:
     told = g.told()
-    values = numbers(*(n / 7 for n in range(16)))
+    values = numbers(*(n / 7 + len(g.roots) for n in range(16)))
     refs = [f"e:{told.event.id}", f"v:{told.version.id}"]
     g.world.apply(vectors=[Vector("mini", ref, values) for ref in refs])
     g.words["vector"] = values[8:40].decode("latin-1")

@@ -602,6 +602,60 @@ def test_a_version_is_discarded_once_and_comes_back_once(world: World):
         world.apply(Derive(told.version))
 
 
+# -- what stands on what ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("above", ["event", "version", "relation", "contradiction"])
+def test_a_memory_that_carries_something_is_not_withdrawn(world: World, above: str):
+    item, other = world.keep(world.episode()), world.keep()
+    _, [event] = world.say("elsewhere", thread="cellar")
+    carried = {
+        "event": Append(world.event(item)),
+        "version": Derive(world.version(item, event)),
+        "relation": Link(world.relation(other, item)),
+        "contradiction": Note(None, world.contradiction(other, item)),
+    }[above]
+    world.apply(carried)
+    before = world.dump()
+    with pytest.raises(Stale, match="stand on"):
+        world.apply(Withdraw(item))
+    assert world.dump() == before
+    back = inverse(world.journal()[-1].change)
+    world.apply(back, Withdraw(item))
+    assert world.held(item).withdrawn
+
+
+def test_a_version_that_carries_another_is_not_discarded(world: World):
+    told = world.tell()
+    hint = world.shorter(told.version)
+    world.apply(Derive(hint))
+    with pytest.raises(Stale, match="stand on"):
+        world.apply(Discard(told.version))
+    world.apply(Discard(hint), Discard(told.version))
+    with pytest.raises(NotFound, match="stands on"):
+        world.apply(Derive(hint))
+
+
+def test_the_version_that_speaks_for_its_memory_is_not_discarded(world: World):
+    told = world.tell()
+    world.apply(Revise(told.item.id, Verb.UPDATE, (Edit("active_version_id", None, told.version.id),)))
+    with pytest.raises(Stale, match="stand on"):
+        world.apply(Discard(told.version))
+
+
+def test_the_last_evidence_of_a_version_is_not_retracted(world: World):
+    _, [one, two] = world.say("one", "two")
+    version = world.version(world.keep(), one, two)
+    world.apply(Derive(version))
+    world.apply(Retract(one))
+    with pytest.raises(Stale, match="stand on"):
+        world.apply(Retract(two))
+    world.apply(Discard(version), Retract(two))
+    with pytest.raises(NotFound, match="stands on"):
+        world.apply(Derive(version))
+    world.apply(Append(one), Derive(version))
+
+
 # -- edges --------------------------------------------------------------------------------------------------
 
 

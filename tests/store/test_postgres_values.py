@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import apsw
 import psycopg
 import pytest
 
@@ -286,3 +287,20 @@ def test_a_backup_that_cannot_be_written_leaves_the_older_one(engine: PostgresEn
     with pytest.raises(StoreReadOnly):
         engine.backup(tmp_path / "missing" / "backup.gz")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_both_engines_keep_the_same_columns(engine: PostgresEngine, embedded: Store, tmp_path: Path):
+    with engine._maintaining() as connection:
+        found = connection.execute(
+            b"select c.relname || '.' || a.attname from pg_class c join pg_attribute a on a.attrelid = c.oid "
+            b"where c.relnamespace = 'recollect'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition "
+            b"and a.attnum > 0 and not a.attisdropped"
+        ).fetchall()
+    served = {row[0] for row in found if row[0].split(".")[0] not in ("docs", "recollect_schema")}
+    file = apsw.Connection(str(tmp_path / "memory.db"))
+    names = file.execute(
+        "select t.name || '.' || c.name from sqlite_schema t, pragma_table_info(t.name) c "
+        "where t.type = 'table' and t.name not like 'texts%' and c.name <> 'rid'"
+    ).fetchall()
+    file.close()
+    assert served ^ {row[0] for row in names} == {"vectors.embedding", "vectors.data"}

@@ -52,9 +52,9 @@ def survey(store: Store, tenant: TenantId, items: Sequence[ItemId], events: Sequ
 
 
 def evidence(store: Store, tenant: TenantId, item_id: ItemId) -> list[EventId]:
-    """The events that a memory's versions cite."""
-    versions = [version.id for version in store.versions(tenant, item_id)]
-    return [event.id for event in store.cited(tenant, versions)]
+    """The events that a memory's versions cite or have cited, withdrawn or not."""
+    versions = [version.id for version in store.versions(tenant, item_id, withdrawn=True)]
+    return [event.id for event in store.cited(tenant, versions, withdrawn=True)]
 
 
 def erase(

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from recollect.domain.change import Discard, Withdraw, plain
 from recollect.domain.ids import CauseId, EventId, ItemId, Rev, Seq, TenantId, VersionId
-from recollect.domain.item import Item
+from recollect.domain.item import Episode, Item
 from recollect.domain.journal import Entry
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import BuiltOn, NotFound, Refused, Stale, StoreBusy
@@ -79,7 +79,7 @@ def preview(store: Store, tenant: TenantId, target: Target, *, cascade: bool = F
     _not_undone_already(target, taken, later)
     standing = _standing(store, tenant, [*taken, *later])
     in_force = rollback.in_force(taken, later)
-    depending = rollback.dependents(rollback.movable(in_force, standing), later, cited)
+    depending = rollback.dependents(rollback.movable(in_force, standing), [*taken, *later], cited)
     plan = rollback.plan(in_force, depending, standing, cascade=cascade)
     if isinstance(target, OneEntry) and target.seq not in {undo.entry for undo in plan.undo}:
         return replace(plan, undo=(), blocked_by=())  # it stays itself: then nothing that built on it need go
@@ -157,10 +157,9 @@ def _standing(store: Store, tenant: TenantId, entries: Sequence[Past]) -> Standi
     held = [store.item(tenant, item_id) for item_id in sorted(items)]
     changes = [plain(entry.change) for entry in entries if entry.change]
     hidden = [change.version.id for change in changes if isinstance(change, Discard)]
-    withdrawn = {change.item.id: change.item for change in changes if isinstance(change, Withdraw)}
-    owners = {
-        id: store.thread(_thread(tenant, item), item.visibility) for id, item in withdrawn.items() if item.thread_id
-    }
+    withdrawn = [change.item for change in changes if isinstance(change, Withdraw)]
+    threads = {item.id: item for item in withdrawn if isinstance(item.body, Episode) and item.thread_id}
+    owners = {id: store.thread(_thread(tenant, item), item.visibility) for id, item in threads.items()}
     return Standing(
         constitutional=frozenset(h.item.id for h in held if h and h.item.constitutional),
         erased=frozenset(tombstone.ref for tombstone in store.tombstones(tenant)),

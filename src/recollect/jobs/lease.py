@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from recollect.clock import Clock
 from recollect.domain.job import Leased
-from recollect.errors import StoreError
+from recollect.errors import RecollectError
 from recollect.ports import Store
 
 log = logging.getLogger("recollect.jobs")
@@ -28,7 +28,7 @@ def held(store: Store, clock: Clock, leased: Leased, lease: timedelta) -> Genera
             try:
                 if not store.renew(leased, now=clock.now(), lease=lease):
                     return
-            except StoreError as error:
+            except RecollectError as error:
                 log.warning("the lease of %s/%s was not renewed: %s", leased.job.kind, leased.job.key, error)
 
     heart = threading.Thread(target=renew, name=f"lease of {leased.job.kind}", daemon=True)

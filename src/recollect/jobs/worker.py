@@ -12,7 +12,7 @@ from typing import assert_never
 from recollect.care import erase
 from recollect.domain.job import Leased
 from recollect.domain.scope import Actor, Role
-from recollect.errors import LeaseLost, Stale, StoreError
+from recollect.errors import LeaseLost, RecollectError, Stale
 from recollect.jobs import retry
 from recollect.jobs.kind import Erasure, Kind, Outcome, Write, cause
 from recollect.jobs.lease import held
@@ -47,7 +47,7 @@ class Worker:
             try:
                 self.prepare()
                 busy = self.run_once()
-            except StoreError as error:
+            except RecollectError as error:
                 log.warning("%s cannot reach its jobs: %s", self.name, error)
                 busy = False
             if not busy:

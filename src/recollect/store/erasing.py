@@ -48,6 +48,11 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
             "delete from records where tenant = :tenant and family = 'proposal' and id in :ids[]",
             ids=list(change.proposals),
         )
+    if change.items:  # the category is a word of the memory's own
+        tx.run(
+            "update operations set category = null where tenant = :tenant and memory_id in :ids[]",
+            ids=list(change.items),
+        )
     if change.versions:
         tx.run(
             "update items set active_version_id = null where tenant = :tenant and active_version_id in :ids[]",

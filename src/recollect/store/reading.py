@@ -119,9 +119,9 @@ def thread(tx: Tx, scope: Scope, visibility: Visibility) -> Held | None:
     return _held(row) if row else None
 
 
-def versions(tx: Tx, item_id: ItemId) -> list[Version]:
+def versions(tx: Tx, item_id: ItemId, withdrawn: bool = False) -> list[Version]:
     found = tx.all(
-        f"select {rows.VERSION} from versions where tenant = :tenant and item_id = :id and not withdrawn order by id",
+        f"select {rows.VERSION} from versions where tenant = :tenant and item_id = :id {_live(withdrawn)} order by id",
         id=item_id,
     )
     return [rows.read_version(row) for row in found]
@@ -139,18 +139,23 @@ def events(tx: Tx, item_id: ItemId, first: int, last: int | None, limit: int) ->
     return [rows.read_event(row) for row in found]
 
 
-def events_by_id(tx: Tx, ids: Sequence[EventId]) -> list[Event]:
+def _live(withdrawn: bool) -> str:
+    """The condition that leaves out what is hidden, unless that is wanted too."""
+    return "" if withdrawn else "and not withdrawn"
+
+
+def events_by_id(tx: Tx, ids: Sequence[EventId], withdrawn: bool = False) -> list[Event]:
     found = tx.all(
-        f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] and not withdrawn "
+        f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] {_live(withdrawn)} "
         "order by item_id, seq",
         ids=list(ids),
     )
     return [rows.read_event(row) for row in found]
 
 
-def cited(tx: Tx, versions: Sequence[VersionId]) -> list[Event]:
+def cited(tx: Tx, versions: Sequence[VersionId], withdrawn: bool = False) -> list[Event]:
     found = tx.all(
-        f"select {rows.EVENT} from events where tenant = :tenant and not withdrawn and id in "
+        f"select {rows.EVENT} from events where tenant = :tenant {_live(withdrawn)} and id in "
         "(select w.event_id from witnesses w where w.tenant = :tenant and w.version_id in :ids[]) "
         "order by item_id, seq",
         ids=list(versions),

@@ -48,16 +48,16 @@ class FileErasures:
         if not self._path.exists():
             return frozenset()
         found: set[str] = set()
-        for number, line in enumerate(self._path.read_text("utf-8").splitlines(), 1):
+        for number, line in enumerate(self._path.read_bytes().splitlines(), 1):
             try:
                 entry = json.loads(line)
-            except ValueError:
+                refs: list[str] = entry["refs"] if entry["chain"] == chain_id else []
+            except (ValueError, TypeError, KeyError):
                 raise StoreDamaged(
                     f"line {number} of the list of erasures {self._path} cannot be read",
                     "Repair or remove that line; without the list an old backup could bring back what was erased.",
                 ) from None
-            if entry["chain"] == chain_id:
-                found |= set(entry["refs"])
+            found.update(refs)
         return frozenset(found)
 
 
@@ -115,7 +115,7 @@ class FileSeal:
 
         if not self._path.exists():
             made = Ed25519PrivateKey.generate().private_bytes_raw()
-            part = self._path.with_name(f"{self._path.name}.{os.getpid()}")
+            part = self._path.with_name(f"{self._path.name}.{os.urandom(8).hex()}")
             file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 os.write(file, made.hex().encode())

@@ -186,9 +186,9 @@ class SqlStore:
         with self._engine.read(scope.tenant) as tx:
             return reading.thread(tx, scope, visibility)
 
-    def versions(self, tenant: TenantId, item_id: ItemId) -> Sequence[Version]:
+    def versions(self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False) -> Sequence[Version]:
         with self._engine.read(tenant) as tx:
-            return reading.versions(tx, item_id)
+            return reading.versions(tx, item_id, withdrawn)
 
     def rooted(self, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId]) -> Rooted:
         with self._engine.read(tenant) as tx:
@@ -200,13 +200,13 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.events(tx, item_id, first, last, limit)
 
-    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId]) -> Sequence[Event]:
+    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
-            return reading.events_by_id(tx, ids)
+            return reading.events_by_id(tx, ids, withdrawn)
 
-    def cited(self, tenant: TenantId, versions: Sequence[VersionId]) -> Sequence[Event]:
+    def cited(self, tenant: TenantId, versions: Sequence[VersionId], *, withdrawn: bool = False) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
-            return reading.cited(tx, versions)
+            return reading.cited(tx, versions, withdrawn)
 
     def kept_for(self, tenant: TenantId, user_id: str) -> Kept:
         with self._engine.read(tenant) as tx:
@@ -256,9 +256,10 @@ class SqlStore:
 
     def search(self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20) -> Sequence[Found]:
         with self._engine.read(tenant) as tx:
+            sound = [word.replace("\0", " ").encode(errors="ignore").decode() for word in words]
             depth = limit * 5
             while True:
-                hits = dict(self._engine.search(tx, words, depth))
+                hits = dict(self._engine.search(tx, sound, depth))
                 found = _seen(tx, hits, sight) if hits else []
                 if len(found) >= limit or len(hits) < depth:
                     return found[:limit]

@@ -7,6 +7,7 @@ from pathlib import Path
 import psycopg
 
 from recollect.domain.ids import TenantId
+from recollect.errors import StoreError
 from recollect.store import dumping
 from recollect.store.migrations import migrations
 from recollect.store.postgres import health
@@ -101,10 +102,15 @@ class PostgresEngine:
             write_backup(target, _lines(session))
 
     def scrub(self) -> bool:
-        """Take erased rows out of tables and indexes (VACUUM), where the login owns them; else autovacuum does, later,
-        and this is False. What a server keeps beyond that is not in reach of a statement: the free space of its
-        pages until it is written over, single words without a place in the text index, WAL, replicas, backups."""
+        """Take erased rows out of tables and indexes (VACUUM). What the server keeps beyond that is out of reach: the
+        free space of its pages until it is written over, single words without a place in the text index, its log
+        (WAL), replicas and backups."""
         with self._maintaining() as connection:
+            if not health.may_vacuum(connection):
+                raise StoreError(
+                    f"this login may not vacuum {self.address}: what was erased stays in its files for now",
+                    "Open the store as its owner, or let the owner run: vacuum",
+                )
             return health.vacuum(connection)
 
     def integrity(self) -> list[str]:

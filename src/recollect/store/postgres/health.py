@@ -29,11 +29,13 @@ where r.rolname in ('recollect_app', 'recollect_search', 'recollect_roster', 're
 order by 1
 """
 
-# A part of a table has the same owner as the table: they are made by the same login.
-_OWNED = """
-select bool_and(pg_has_role(current_user, c.relowner, 'usage'))
-from pg_class c where c.relnamespace = 'recollect'::regnamespace and c.relkind in ('r', 'p')
+_MAY_VACUUM = """
+select bool_and({}) from pg_class c
+where c.relnamespace = 'recollect'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'recollect_schema'
 """
+_MAINTAIN = "has_table_privilege(c.oid, 'maintain')"
+_OWN = "pg_has_role(c.relowner, 'usage')"
+_FIRST_TO_GRANT_IT = 170000
 
 _OTHERS = """
 select exists (
@@ -48,16 +50,18 @@ def findings(connection: Connection) -> list[str]:
     return [str(row[0]) for row in connection.execute(_WRONG.encode()).fetchall()]
 
 
+def may_vacuum(connection: Connection) -> bool:
+    granted = connection.info.server_version >= _FIRST_TO_GRANT_IT
+    return _holds(connection, _MAY_VACUUM.format(_MAINTAIN if granted else _OWN))
+
+
 def vacuum(connection: Connection) -> bool:
-    """Remove erased rows and their index entries; False when this login may not, or while somebody still reads an
-    older moment in which the rows were there."""
-    if not _holds(connection, _OWNED):
-        return False
+    """Remove erased rows and their index entries; False while somebody reads an older moment, in which they are."""
     row = connection.execute(b"select pg_current_xact_id()::xid::text").fetchone()
     assert row is not None
     held_up = _holds(connection, _OTHERS, row[0])
     names = ", ".join(f"recollect.{name}" for name in ERASED_FROM.split(", "))
-    connection.execute(f"vacuum (skip_locked false) {names}".encode())
+    connection.execute(f"vacuum {names}".encode())
     return not held_up
 
 

@@ -15,7 +15,7 @@ import psycopg
 from psycopg import RawCursor
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper, Loader
-from psycopg.pq import Format, TransactionStatus
+from psycopg.pq import Format, PipelineStatus, TransactionStatus
 from psycopg.types.string import TextLoader
 
 from recollect.errors import StoreBusy, StoreError
@@ -71,7 +71,7 @@ class Pool:
 
     def _put(self, connection: Connection) -> None:
         with self._guard:
-            if not self._closed and connection.info.transaction_status == TransactionStatus.IDLE:
+            if not self._closed and _at_rest(connection):
                 self._idle.append(connection)
                 return
         connection.close()
@@ -98,6 +98,11 @@ class Pool:
             for connection in self._idle:
                 connection.close()
             self._idle.clear()
+
+
+def _at_rest(connection: Connection) -> bool:
+    outside = connection.info.transaction_status == TransactionStatus.IDLE
+    return outside and connection.info.pipeline_status == PipelineStatus.OFF
 
 
 def _alive(connection: Connection) -> bool:

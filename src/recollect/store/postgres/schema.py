@@ -37,7 +37,7 @@ def prepare(connection: Connection, address: Address, known: list[Migration], *,
             _migrate(connection, migration, patience)
     except errors.InsufficientPrivilege as error:
         raise _not_allowed(address, error) from error
-    except errors.UndefinedFile as error:
+    except (errors.FeatureNotSupported, errors.UndefinedFile) as error:  # 'extension "vector" is not available'
         raise StoreError(
             f"the server of {address} has no pgvector", "Install pgvector 0.8 or newer there, then try again."
         ) from error

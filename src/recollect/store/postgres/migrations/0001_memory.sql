@@ -9,7 +9,9 @@ create schema if not exists recollect;
 do $$
 declare
     role text;
-    sets boolean := current_setting('server_version_num')::integer >= 160000;
+    recent boolean := current_setting('server_version_num')::integer >= 160000;
+    -- Without inheritance the owner of the tables is under none of the policies, and sees nothing.
+    how text := case when recent then ' with inherit false, set true' else '' end;
 begin
     foreach role in array array['recollect_app', 'recollect_search', 'recollect_roster', 'recollect_worker'] loop
         if not exists (select from pg_roles where rolname = role) then
@@ -20,11 +22,8 @@ begin
             end;
         end if;
         begin
-            -- Without inheritance the owner of the tables is under none of the policies, and sees nothing.
-            if sets and not pg_has_role(current_user, role, 'set') then
-                execute format('grant %I to current_user with inherit false, set true', role);
-            elsif not sets and not pg_has_role(current_user, role, 'member') then
-                execute format('grant %I to current_user', role);
+            if not pg_has_role(current_user, role, case when recent then 'set' else 'member' end) then
+                execute format('grant %I to current_user', role) || how;
             end if;
         exception when unique_violation then
             null;
@@ -53,10 +52,14 @@ begin
 end
 $$;
 
+-- The application may vacuum what it erased from, where PostgreSQL (17) can grant that.
 create procedure seal(name text) language plpgsql as $$
 begin
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
+    if current_setting('server_version_num')::integer >= 170000 then
+        execute format('grant maintain on %I to recollect_app', name);
+    end if;
 end
 $$;
 
