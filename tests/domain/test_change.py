@@ -74,6 +74,16 @@ def test_taking_back_what_was_taken_back_restores_the_change_up_to_its_verb(chan
     assert again == (replace(expected, verb=Verb.UNDO) if isinstance(expected, Revise) else expected)
 
 
+@given(change=some.relinks() | some.notes() | some.revisions())
+def test_the_way_back_turns_before_and_after_around(change):
+    back = inverse(change)
+    if isinstance(change, Revise):
+        assert isinstance(back, Revise)
+        assert back.edits == tuple(Edit(e.field, e.after, e.before) for e in change.edits[::-1])
+    elif not said_by_a_person(change):
+        assert back == type(change)(change.after, change.before)
+
+
 @given(change=some.changes())
 def test_the_way_back_touches_what_the_change_touched(change):
     back = inverse(change)

@@ -69,7 +69,7 @@ def test_nobody_there_to_answer_is_a_no(recollect: CommandLine):
 def test_a_preview_erases_nothing(recollect: CommandLine):
     item_id = recollect.remember("Tea, not coffee.")
     seen = recollect.do("erase", item_id, "--preview", "--json").document
-    assert set(seen) == {"erased", "memories", "versions", "events", "checkpoints"}
+    assert set(seen) == {"erased", "memories", "versions", "events", "checkpoints", "proposals"}
     assert (seen["erased"], seen["memories"], len(seen["events"])) == (False, [item_id], 1)
     assert state(recollect, item_id) == "active"
     gone = recollect.do("erase", item_id, "--yes", "--json").document

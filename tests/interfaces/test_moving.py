@@ -68,10 +68,23 @@ def test_a_journal_that_was_cut_shows_against_an_exported_head(filled: CommandLi
     assert "wrote the signed head" in written.out
     assert stat.S_IMODE((place / "head.json").stat().st_mode) == 0o600
     assert "it still holds the head in" in filled.do("verify", "--head", place / "head.json").out
-    earlier = filled("verify", "--head", place / "head.json", "--store", copy)
+    stranger = filled("verify", "--head", place / "head.json", "--store", copy)
+    assert stranger.code == 1
+    assert "signed with a key that is not this store's" in stranger.err
+    key = json.loads((place / "head.json").read_text())["public_key"]
+    earlier = filled("verify", "--head", place / "head.json", "--trust", key, "--store", copy)
     assert earlier.code == 1
     assert "it was cut" in earlier.out
     assert filled.do("verify", "--store", copy).code == 0
+
+
+def test_a_row_that_was_changed_past_the_journal_shows_when_looked_at_deeply(filled: CommandLine, tamper: Tamper):
+    assert filled.do("verify", "--deep", "--json").document["whole"]
+    tamper("update items set importance = 1 where importance = 5")
+    assert filled.do("verify", "--json").document["whole"]
+    found = filled("verify", "--deep", "--json")
+    assert found.code == 1
+    assert found.document["findings"]
 
 
 def test_a_forged_head_is_refused(filled: CommandLine, place: Path):
@@ -137,7 +150,7 @@ def test_an_import_never_touches_a_tenant_that_is_there(filled: CommandLine, pla
     before = filled.do("export").out
     refused = filled("import", place / "all.jsonl")
     assert refused.code == 1
-    assert "the tenant 'default' exists already" in refused.err
+    assert "the tenant 'default' is not empty" in refused.err
     assert filled.do("export").out == before
 
 
@@ -203,7 +216,9 @@ def test_an_export_that_fails_leaves_nothing_behind(filled: CommandLine, tamper:
     assert list(place.glob("all*")) == []
 
 
-@pytest.mark.parametrize("args", [["export", "--state", "--of", "mira"], ["import"], ["backup"], ["restore"]])
+@pytest.mark.parametrize(
+    "args", [["export", "--state", "--of", "mira"], ["verify", "--trust", "key"], ["import"], ["backup"], ["restore"]]
+)
 def test_contradictory_wishes_are_not_understood(recollect: CommandLine, args: list[str]):
     assert recollect(*args).code == 2
 

@@ -85,14 +85,13 @@ def planted(world: World, beside: Path, places: dict[str, Plant] | None = None) 
 
 
 def uproot(garden: Garden) -> None:
-    """Erase everything that holds a word: some of it memory by memory, the rest at once, and what is kept for a user."""
+    """Erase everything that holds a word: memory by memory, a user's, and the rest at once."""
     world, store, tenant = garden.world, garden.world.store, garden.world.tenant
-    *many, one, two, three = garden.roots if len(garden.roots) > 3 else [*garden.roots * 3]
-    for item_id in dict.fromkeys((one, two, three)):
+    for item_id in garden.roots[-3:]:
         garden.memory.erase(item_id)
     if store.kept_for(tenant, "zoe").items:
         garden.memory.erase_user("zoe")
-    left = [item_id for item_id in many if store.item(tenant, item_id)]
+    left = [item_id for item_id in garden.roots[:-3] if store.item(tenant, item_id)]
     cited = [event_id for item_id in left for event_id in erase.evidence(store, tenant, item_id)]
     listed = FileErasures(garden.beside / "erasures")
     erase.erase(store, listed, world.scope, left, cited, actor=MIRA, at=world.clock.now(), reason="asked for")

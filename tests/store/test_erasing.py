@@ -10,7 +10,7 @@ import pytest
 
 from recollect.care import erase as care
 from recollect.care import transfer
-from recollect.domain.change import Append, Create, Derive, Erase
+from recollect.domain.change import Append, Create, Derive, Discard, Erase, Retract, Withdraw
 from recollect.domain.ids import TenantId
 from recollect.domain.item import Fact
 from recollect.errors import Gone, NotFound, Stale, StoreBusy
@@ -100,6 +100,15 @@ def test_an_erasure_takes_what_was_derived_while_it_looked(world: World, tmp_pat
         assert deriving.result() > 0
     assert world.found("quixotic") == []
     assert not any("quixotic" in row for row in world.dump())
+    assert world.is_whole()
+
+
+def test_what_a_rollback_withdrew_can_be_erased_with_its_evidence(world: World, tmp_path: Path):
+    told = world.tell("quixotic")
+    world.apply(Discard(told.version), Withdraw(told.item), Retract(told.event))
+    world.memory(tmp_path).erase(told.item.id)
+    assert not any("quixotic" in row for row in world.dump())
+    assert {stone.ref[:2] for stone in world.store.tombstones(world.tenant)} == {"i:", "v:", "e:"}
     assert world.is_whole()
 
 

@@ -4,7 +4,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,7 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from recollect.domain.change import Change, Create, Derive, Edit, Erase, Revise, Verb
+from recollect.domain.change import Change, Create, Derive, Discard, Edit, Erase, Retract, Revise, Verb
 from recollect.domain.ids import ItemId, TenantId
 from recollect.errors import Invalid, NotFound, Stale
 from recollect.ports import Vector
@@ -79,6 +79,17 @@ def under_way(world: World, *changes: Change, vectors: tuple[Vector, ...] = ()) 
         yield
 
 
+@contextmanager
+def begun(world: World, *changes: Change) -> Iterator[None]:
+    """A write that has its rows but not yet the tenant's, which others may take before it."""
+    engine: PostgresEngine = world.store._engine  # type: ignore[attr-defined]
+    with engine.write(world.tenant) as tx:
+        writing = door.Door(tx, world.scope, world.clock.now())
+        for change in changes:
+            writing.write(change)
+        yield
+
+
 def erasure(told: Told) -> Erase:
     return Erase((told.item.id,), (told.version.id,), (told.event.id,), (), "asked")
 
@@ -93,18 +104,17 @@ def vectors(world: World) -> list[str]:
         return [ref for _, ref, _, _ in tx.vectors()]
 
 
+@pytest.mark.parametrize("write", [begun, under_way])
 def test_an_erasure_finds_the_version_that_was_being_written_on_what_it_erases(
-    world: World, meanwhile: Callable[..., Future[Any]]
+    world: World, meanwhile: Callable[..., Future[Any]], write: Callable[..., AbstractContextManager[None]]
 ):
-    told = world.tell()
-    changes = citing(world, told)
-    with under_way(world, *changes):
+    told, item = world.tell(), world.item()
+    version = world.version(item, told.event)
+    with write(world, Create(item), Derive(version)):
         erasing = meanwhile(world.apply, erasure(told))
-    assert isinstance(changes[1], Derive)
     with pytest.raises(Stale) as stale:
         erasing.result()
-    assert stale.value.things == (changes[1].version.id,)
-    assert world.is_whole()
+    assert stale.value.things == (version.id,)
 
 
 def test_a_version_cannot_stand_on_what_is_being_erased(world: World, meanwhile: Callable[..., Future[Any]]):
@@ -121,6 +131,27 @@ def test_a_version_cannot_be_derived_from_one_that_is_being_erased(world: World,
     with under_way(world, erasure(told)):
         writing = meanwhile(world.apply, Derive(world.shorter(told.version, item_id=item.id)))
     with pytest.raises(NotFound):
+        writing.result()
+
+
+def test_a_rollback_finds_the_version_that_was_being_written_on_what_it_hides(
+    world: World, meanwhile: Callable[..., Future[Any]]
+):
+    _, [event] = world.say("tea")
+    item = world.item()
+    version = world.version(item, event)
+    with begun(world, Create(item), Derive(version)):
+        hiding = meanwhile(world.apply, Retract(event))
+    with pytest.raises(Stale) as stale:
+        hiding.result()
+    assert stale.value.things == (version.id,)
+
+
+def test_a_version_cannot_stand_on_what_is_being_hidden(world: World, meanwhile: Callable[..., Future[Any]]):
+    told = world.tell()
+    with under_way(world, Discard(told.version), Retract(told.event)):
+        writing = meanwhile(world.apply, *citing(world, told))
+    with pytest.raises(Invalid, match="points nowhere"):
         writing.result()
 
 

@@ -145,7 +145,7 @@ def _erasures(store: Store, erasures: Erasures, name: TenantId) -> Told:
     items = [ItemId(ref[2:]) for ref in sorted(listed - gone) if ref.startswith("i:")]
     back = len(store.events_by_id(name, events)) + sum(1 for item_id in items if store.item(name, item_id))
     if back:
-        help = "Apply the list: recollect backup FILE, then recollect restore FILE --replace"
+        help = f"They are erased again as soon as the tenant is opened: recollect show --tenant {name}"
         return Verdict.ILL, f"{back} things that were erased are here again", help
     if unlisted := gone - listed:
         help = "Bring the list of erasures back to its place beside the store, if there is another copy of it."

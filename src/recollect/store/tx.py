@@ -43,8 +43,8 @@ class Tx(Protocol):
         ...
 
     def keep(self, table: str, ids: Sequence[str]) -> None:
-        """These events or versions are not erased before this transaction ends. Where rows are locked it waits for
-        an erasure that is under way; what is read after it is what is left."""
+        """These events or versions are neither erased nor hidden before this transaction ends. Where rows are locked
+        it waits for those who are at it; what is read after it is what is left."""
         ...
 
     def add_text(self, ref: str, item_id: str, text: str) -> None:

@@ -109,9 +109,14 @@ def erase(
 def _counted(wipe: "Wipe") -> str:
     from recollect.interfaces.cli.describe import count
 
-    parts = [(wipe.items, "memory"), (wipe.versions, "version"), (wipe.events, "event")]
-    named = [count(len(things), noun) for things, noun in parts if things]
-    return ", ".join([*named, *([count(len(wipe.checkpoints), "checkpoint")] if wipe.checkpoints else [])])
+    numbers = {
+        "memory": len(wipe.items),
+        "version": len(wipe.versions),
+        "event": len(wipe.events),
+        "checkpoint": len(wipe.checkpoints),
+        "proposal": len(wipe.proposals),
+    }
+    return ", ".join(count(number, noun) for noun, number in numbers.items() if number)
 
 
 def _report(wipe: "Wipe", json: bool, *, erased: bool) -> None:
@@ -123,6 +128,7 @@ def _report(wipe: "Wipe", json: bool, *, erased: bool) -> None:
                 "versions": sorted(wipe.versions),
                 "events": sorted(wipe.events),
                 "checkpoints": sorted(wipe.checkpoints),
+                "proposals": sorted(wipe.proposals),
             }
         )
     elif erased:

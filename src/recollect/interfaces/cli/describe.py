@@ -153,9 +153,14 @@ def _parts(value: object) -> dict[str, Any]:
 
 
 def _erased(change: Erase) -> str:
-    counts = {"memory": change.items, "version": change.versions, "event": change.events}
-    named = [count(len(things), name) for name, things in counts.items() if things]
-    return ", ".join([*named, *([count(len(change.checkpoints), "checkpoint")] if change.checkpoints else [])])
+    numbers = {
+        "memory": len(change.items),
+        "version": len(change.versions),
+        "event": len(change.events),
+        "checkpoint": len(change.checkpoints),
+        "proposal": len(change.proposals),
+    }
+    return ", ".join(count(number, noun) for noun, number in numbers.items() if number)
 
 
 def count(number: int, noun: str) -> str:

@@ -27,26 +27,34 @@ def verify(
     head: Annotated[
         Path | None, typer.Option("--head", metavar="FILE", help="Check against a head that was exported earlier.")
     ] = None,
+    trust: Annotated[
+        str | None, typer.Option("--trust", metavar="KEY", help="With --head: the public key of whoever signed it.")
+    ] = None,
     export_head: Annotated[
         Path | None, typer.Option("--export-head", metavar="FILE", help="Write the signed head, to keep it elsewhere.")
     ] = None,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also compare what memory holds with what the journal accounts for.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Check that the journal is whole.
 
     Nothing changed, nothing missing, and with an exported head also: nothing cut off at its end."""
+    if trust is not None and head is None:
+        raise typer.BadParameter("--trust goes with --head FILE")
     exported = _text(head) if head else None
     with call.memory() as memory:
-        verified = memory.verify(exported)
+        verified = memory.verify(exported, trust=trust, deep=deep)
         if verified.whole and export_head:
             with _fresh_file(export_head) as file:
                 file.write(jsons.dumps(memory.signed_head(), indent=2).encode() + b"\n")
-    _findings(verified, head, export_head, json)
+    _findings(verified, head, export_head, json, deep=deep)
     if not verified.whole:
         raise typer.Exit(1)
 
 
-def _findings(verified: "Verified", checked: Path | None, export_head: Path | None, json: bool) -> None:
+def _findings(verified: "Verified", checked: Path | None, export_head: Path | None, json: bool, *, deep: bool) -> None:
     head = verified.head
     if json:
         paper.document(
@@ -66,7 +74,11 @@ def _findings(verified: "Verified", checked: Path | None, export_head: Path | No
         if export_head:
             paper.done(f"wrote the signed head to {export_head}", "Keep it where the store's keeper cannot change it.")
         return
-    paper.complain(f"the journal is not whole: {len(verified.findings)} findings in {verified.entries:,} entries")
+    from recollect.interfaces.cli.describe import count
+
+    subject = "memory or its journal" if deep else "the journal"
+    found = count(len(verified.findings), "finding")
+    paper.complain(f"{subject} is not whole: {found} in {count(verified.entries, 'entry')}")
     paper.table(
         [Column("entry", right=True), Column("what", fold=True, style="red")],
         [[str(finding.seq), finding.what] for finding in verified.findings],

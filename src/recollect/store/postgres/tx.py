@@ -79,7 +79,7 @@ class PostgresTx:
 
     def keep(self, table: str, ids: Sequence[str]) -> None:
         self.many(
-            f"select id from {table} where tenant = :tenant and id in :ids[] order by id for key share",
+            f"select id from {table} where tenant = :tenant and id in :ids[] order by id for share",
             [{"ids": list(ids)}],
         )
 

@@ -32,6 +32,7 @@ from recollect.store.tx import Tx
 APPLICATION_ID = 0x5EC0_11EC
 _MIGRATIONS = "recollect.store.sqlite.migrations"
 _HURRY = 2.0
+_PROBING = 10.0
 _PRAGMAS = (
     "journal_mode = wal",
     "synchronous = full",
@@ -61,7 +62,10 @@ class SqliteEngine:
             recognise(path, create)
             self._turnstile = Turnstile(path.with_name(path.name + "-turn"))
             try:
-                self._writer = self._connect()
+                with self._turnstile.pass_through(patience) as passed:
+                    if not passed:
+                        raise self._busy()
+                    self._writer = self._connect()  # one opener at a time: two that turn WAL on meet without waiting
                 self._migrate(migrations(_MIGRATIONS))
             except BaseException:
                 self.close()
@@ -328,6 +332,7 @@ def _probe(path: Path) -> Connection:
     else:
         as_it_is = f"{path.absolute().as_uri()}?immutable=1"
         probe = apsw.Connection(as_it_is, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    probe.set_busy_timeout(int(_PROBING * 1000))
     return cast(Connection, probe)
 
 
