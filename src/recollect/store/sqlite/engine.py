@@ -306,34 +306,35 @@ def recognise(path: Path, create: bool) -> None:
     if path.stat().st_size == 0:
         return
     with path.open("rb") as file:
-        if file.read(16) != b"SQLite format 3\x00":
-            raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.")
-    probe = _probe(path)
+        header = file.read(100)
+    if not header.startswith(b"SQLite format 3\x00"):
+        raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.")
+    owner, version, used = _marks(path, header)
+    if owner != APPLICATION_ID and used:
+        raise NotAStore(f"{path} is the database of another program", "Name another file; this one was left as it is.")
+    known = len(migrations(_MIGRATIONS))
+    if owner == APPLICATION_ID and version > known:
+        raise SchemaTooNew(
+            f"{path} has schema {version}, this Recollect knows up to {known}", "Install a newer Recollect."
+        )
+
+
+def _marks(path: Path, header: bytes) -> tuple[int, int, int]:
+    """Whose database it is, at which version, and whether there is anything in it. Nothing is touched, a log that
+    somebody left behind included."""
+    if not path.with_name(path.name + "-wal").exists():
+        return int.from_bytes(header[68:72]), int.from_bytes(header[60:64]), int.from_bytes(header[40:44])
+    probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        ours = _pragma(probe, "application_id") == APPLICATION_ID
-        if not ours and _pragma(probe, "schema_version") != 0:
-            raise NotAStore(
-                f"{path} is the database of another program", "Name another file; this one was left as it is."
-            )
-        version, known = _pragma(probe, "user_version"), len(migrations(_MIGRATIONS))
-        if ours and version > known:
-            raise SchemaTooNew(
-                f"{path} has schema {version}, this Recollect knows up to {known}", "Install a newer Recollect."
-            )
+        probe.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        probe.set_busy_timeout(int(_PROBING * 1000))
+        probe.execute("begin")
+        marks = [
+            _pragma(cast(Connection, probe), name) for name in ("application_id", "user_version", "schema_version")
+        ]
     finally:
         probe.close()
-
-
-def _probe(path: Path) -> Connection:
-    """A connection that leaves everything as it is, a log that somebody left behind included."""
-    if path.with_name(path.name + "-wal").exists():
-        probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        probe.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    else:
-        as_it_is = f"{path.absolute().as_uri()}?immutable=1"
-        probe = apsw.Connection(as_it_is, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-    probe.set_busy_timeout(int(_PROBING * 1000))
-    return cast(Connection, probe)
+    return marks[0], marks[1], marks[2]
 
 
 @contextmanager

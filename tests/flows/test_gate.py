@@ -1,0 +1,222 @@
+"""What a principal may reach, and what falls with it: every door leads through one gate."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, Principal, Role, Visibility, open_memory
+from recollect.care.restore import OneEntry, OneMemory, ToRevision
+from recollect.domain.change import Consent, Link, Note
+from recollect.domain.event import Trust
+from recollect.domain.ids import RecordId, Rev, TenantId
+from recollect.domain.record import Asked, Decided, Given, Pending, ProfileField
+from recollect.domain.relation import Relation
+from recollect.domain.scope import Actor, Scope
+from recollect.errors import Forbidden, Invalid, NotFound
+
+HERE = TenantId("default")
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def admin(tmp_path: Path) -> Iterator[Memory]:
+    with open_memory(tmp_path / "m.db", user="root") as memory:
+        yield memory
+
+
+def member(admin: Memory, name: str) -> Memory:
+    return admin.acting(Principal(tenant=HERE, id=name, role=Role.MEMBER))
+
+
+def agent(admin: Memory, name: str = "bot") -> Memory:
+    return admin.acting(Principal(tenant=HERE, id=name, role=Role.AGENT, agent_id=name))
+
+
+def last(admin: Memory, op: str) -> int:
+    return next(entry.header.seq for entry in admin.journal() if entry.header.op == op)
+
+
+def test_silo_words_stay_out_of_a_private_thread_of_the_same_name(admin):
+    bot, ana = agent(admin), member(admin, "ana")
+    bot.remember("hello ana", user_id="ana")
+    bot.remember("the zebra is a secret", user_id="ana", visibility=Visibility.AGENT_SILO)
+    assert ana.search("zebra") == []
+    assert [item.visibility for item in bot.search("zebra")] == [Visibility.AGENT_SILO] * 2
+
+
+def test_nobody_edits_a_constitutional_memory_until_an_admin_lifts_that(admin):
+    ana, bot = member(admin, "ana"), agent(admin)
+    law = ana.remember("Ana is never called before nine")
+    admin.protect(law.item_id)
+    for who in (ana, bot, admin):
+        with pytest.raises(Forbidden, match="constitutional"):
+            who.revise(law.item_id, importance=1)
+        with pytest.raises(Forbidden, match="constitutional"):
+            who.archive(law.item_id)
+    admin.protect(law.item_id, False)
+    ana.revise(law.item_id, importance=1)
+
+
+@pytest.mark.parametrize("field", ["visibility", "trust", "user_id", "state", "constitutional", "superseded_by"])
+def test_ownership_trust_and_life_are_not_revised_by_hand(field, admin):
+    ana = member(admin, "ana")
+    told = ana.remember("tea", trust=Trust.UNTRUSTED)
+    with pytest.raises(Invalid, match=field):
+        ana.revise(told.item_id, **{field: "system"})
+    with pytest.raises(Invalid, match="untrusted"):
+        admin.protect(told.item_id)
+
+
+def test_a_cascade_does_not_reach_another_users_memory(admin):
+    ana, ben = member(admin, "ana"), member(admin, "ben")
+    mine, theirs = ana.remember("tea"), ben.remember("coffee")
+    link = Relation(id=RecordId("r"), from_id=theirs.item_id, to_id=mine.item_id, strength=0.5, created_at=NOW)
+    apply(admin, Link(link))
+    with pytest.raises((Forbidden, NotFound)):
+        ana.rollback(OneMemory(mine.item_id, Rev(0)), cascade=True)
+    admin.rollback(OneMemory(mine.item_id, Rev(0)), cascade=True)
+
+
+def test_a_member_takes_back_an_edit_of_their_own_and_nobody_elses(admin):
+    ana, ben = member(admin, "ana"), member(admin, "ben")
+    told = ana.remember("tea")
+    ana.revise(told.item_id, importance=5)
+    with pytest.raises(NotFound):
+        ben.rollback(OneEntry(last(admin, "update")))
+    with pytest.raises(Forbidden):
+        ana.rollback(ToRevision(Scope(tenant=HERE), Rev(0)))
+    ana.rollback(OneEntry(last(admin, "update")))
+    assert ana.show(told.item_id).item.importance == 3
+
+
+def test_an_erasure_does_not_reach_another_users_memory(admin):
+    ana, bot = member(admin, "ana"), agent(admin)
+    told = bot.remember("tea", project_id="kitchen", visibility=Visibility.PROJECT_SHARED)
+    with pytest.raises(Forbidden, match="admins and for the person concerned"):
+        ana.erase(told.item_id)
+    with pytest.raises(Forbidden):
+        bot.erase(told.item_id)
+    law = ana.remember("never before nine")
+    admin.protect(law.item_id)
+    with pytest.raises(Forbidden, match="erased by an admin"):
+        ana.erase(law.item_id)
+
+
+def test_history_tells_that_something_happened_elsewhere_and_not_what(admin):
+    ana, bot = member(admin, "ana"), agent(admin)
+    mine = ana.remember("tea")
+    silo = bot.remember("quetzal", visibility=Visibility.AGENT_SILO)
+    link = Relation(id=RecordId("r"), from_id=silo.item_id, to_id=mine.item_id, strength=0.5, created_at=NOW)
+    apply(admin, Link(link))
+    seen = {entry.header.op: entry.body is not None for entry in ana.history(mine.item_id)}
+    assert seen == {"create": True, "derive": True, "link": False}
+
+
+def test_what_an_agent_keeps_about_a_user_in_its_silo_is_not_exported_to_them(admin):
+    ana, bot = member(admin, "ana"), agent(admin)
+    ana.remember("tea")
+    bot.remember("quetzal", user_id="ana", visibility=Visibility.AGENT_SILO)
+    exported = "\n".join(ana.export_user("ana"))
+    assert "tea" in exported
+    assert "quetzal" not in exported
+
+
+def test_every_reading_under_a_grant_is_on_record_its_evidence_too(admin):
+    bot = agent(admin)
+    silo = bot.remember("quetzal", visibility=Visibility.AGENT_SILO)
+    with pytest.raises(NotFound):
+        admin.show(silo.item_id)
+    now = datetime.now(UTC)
+    asked = Asked(id=RecordId("g"), agent_id="bot", asked_by="root", purpose="a bug", asked_at=now)
+    given = Given(
+        id=RecordId("g"),
+        agent_id="bot",
+        asked_by="root",
+        purpose="a bug",
+        asked_at=now,
+        given_by="bot",
+        given_at=now,
+        until=now + timedelta(hours=1),
+    )
+    apply(admin, Note(None, asked), Consent(asked, given))
+    assert [event.text for event in admin.show(silo.item_id).evidence] == ["quetzal"]
+    read = [entry.header.item_id for entry in admin.journal() if entry.header.op == "disclose"]
+    assert silo.item_id in read
+    assert len(set(read)) == 2  # the memory, and the thread its evidence is from
+
+
+def test_erasing_a_user_takes_what_was_proposed_about_them(admin, tmp_path):
+    ana = member(admin, "ana")
+    ana.remember("tea")
+    pending = Pending(
+        id=RecordId("p"),
+        user_id="ana",
+        field=ProfileField.CITY,
+        value="Zanzibar",
+        signals=1,
+        item_id=None,
+        proposed_at=NOW,
+        lapses_at=NOW + timedelta(days=7),
+    )
+    values = {name: getattr(pending, name) for name in Decided.__dataclass_fields__ if hasattr(pending, name)}
+    apply(admin, Note(None, pending))
+    apply(admin, Consent(pending, Decided(**values, accepted=True, decided_by="ana", decided_at=NOW)))
+    ana.erase_user("ana")
+    assert admin.verify(deep=True).whole
+    assert not [path for path in tmp_path.iterdir() if b"zanzibar" in path.read_bytes().lower()]
+
+
+def test_a_head_that_somebody_else_signed_proves_nothing(admin, tmp_path):
+    import json
+
+    admin.remember("tea")
+    with open_memory(tmp_path / "other.db", user="eve") as other:
+        forged = dict(other.signed_head())
+    with pytest.raises(Invalid, match="not this store's"):
+        admin.verify(json.dumps(forged))
+    with pytest.raises(Invalid, match="signature"):
+        admin.verify(json.dumps({**admin.signed_head(), "rev": 99}))
+    own = json.dumps(admin.signed_head())
+    assert admin.verify(own).whole
+    key = str(json.loads(own)["public_key"])
+    assert admin.verify(own, trust=key).whole
+
+
+def test_the_admin_of_one_tenant_does_not_copy_the_others(admin, tmp_path):
+    admin.backup(tmp_path / "alone.db")
+    with (
+        open_memory(tmp_path / "m.db", user="eve", tenant="other") as other,
+        pytest.raises(Forbidden, match="other tenants"),
+    ):
+        other.backup(tmp_path / "stolen.db")
+
+
+def test_an_import_fills_a_tenant_that_nothing_was_written_to(admin, tmp_path):
+    admin.remember("tea")
+    lines = list(admin.export())
+    with open_memory(tmp_path / "n.db", user="root") as fresh:
+        fresh.import_(lines)
+        assert list(fresh.export_state()) == list(admin.export_state())
+        with pytest.raises(Invalid, match="not empty"):
+            fresh.import_(lines)
+
+
+def test_what_was_erased_stays_erased_in_a_file_that_was_copied_back_by_hand(tmp_path):
+    path = tmp_path / "m.db"
+    with open_memory(path, user="root") as memory:
+        told = memory.remember("quetzal")
+        memory.backup(tmp_path / "old.db")
+        memory.erase(told.item_id)
+    for ending in ("-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    path.write_bytes((tmp_path / "old.db").read_bytes())
+    with open_memory(path, user="root") as memory:
+        assert memory.search("quetzal") == []
+        assert memory.verify(deep=True).whole
+    assert b"quetzal" not in path.read_bytes()
+
+
+def apply(memory: Memory, *changes: object) -> None:
+    memory._store.apply(Scope(tenant=HERE), changes, actor=Actor(id="root", role=Role.ADMIN), at=datetime.now(UTC))
