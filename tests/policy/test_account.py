@@ -208,6 +208,67 @@ def test_after_any_life_the_journal_alone_accounts_for_what_memory_holds(tmp_pat
         house.close()
 
 
+SCRIPTS: dict[str, list[tuple[str, int, int, bool]]] = {
+    "rolled back, and back again": [
+        ("remember", 1, 0, False),
+        ("append", 2, 0, False),
+        ("derive", 0, 1, False),
+        ("roll_back", 9, 0, False),
+        ("roll_back", 0, 2, False),
+        ("roll_back", 0, 2, False),
+    ],
+    "contradicted and erased": [
+        ("remember", 1, 0, False),
+        ("contradict", 0, 1, False),
+        ("contradict", 1, 0, False),
+        ("link", 0, 1, False),
+        ("link", 1, 0, False),
+        ("erase", 1, 0, True),
+    ],
+    "erased from both ends": [
+        ("remember", 1, 0, False),
+        ("contradict", 0, 1, False),
+        ("contradict", 1, 0, False),
+        ("link", 0, 1, False),
+        ("erase", 0, 0, False),
+    ],
+    "derived from, then erased": [
+        ("remember", 1, 0, False),
+        ("derive", 1, 1, False),
+        ("derive", 1, 2, False),
+        ("erase", 1, 0, True),
+        ("roll_back", 3, 0, True),
+    ],
+    "protected through everything": [
+        ("protect", 0, 0, True),
+        ("remember", 1, 0, False),
+        ("roll_back", 4, 0, True),
+        ("protect", 0, 0, False),
+        ("roll_back", 4, 0, True),
+        ("roll_back", 0, 2, True),
+    ],
+    "every state of a life": [
+        ("archive", 0, 0, False),
+        ("restore", 0, 0, False),
+        ("delete", 0, 0, False),
+        ("roll_back", 0, 0, False),
+        ("revise", 0, 3, True),
+        ("revise", 0, 4, False),
+        ("roll_back", 5, 3, True),
+    ],
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_after_this_life_the_journal_alone_accounts_for_what_memory_holds(script, tmp_path):
+    house = House(tmp_path / "m.db")
+    house.remember(0, 0, False)
+    for move, *how in SCRIPTS[script]:
+        getattr(house, move)(*how)
+        assert audit.account(house.store, TENANT) == (), move
+    house.close()
+
+
 # -- tampering --------------------------------------------------------------------------------------------
 
 

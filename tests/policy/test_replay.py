@@ -121,8 +121,9 @@ def test_a_contradiction_is_held_until_it_is_taken_back():
 
 def test_what_was_erased_vanishes_with_its_edges():
     found = Open(id=RecordId("k"), memory_a=B.id, memory_b=A.id, detected_at=NOON)
-    told = [*TOLD, Note(None, found), Erase((A.id,), (VersionId("v"),), (), (), "")]
-    assert ids(*told) == ["item b", "item thread", "event e"]
+    told = [*TOLD, Append(event("f", seq=2)), Note(None, found)]
+    erase = Erase((A.id,), (VersionId("v"),), (EventId("e"),), (), "")
+    assert ids(*told, erase) == ["item b", "item thread", "event f"]
 
 
 def test_an_entry_whose_content_was_erased_tells_of_nothing():

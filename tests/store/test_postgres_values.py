@@ -260,6 +260,23 @@ def test_streams_that_end_in_another_order_than_they_began_leave_no_moment_behin
     assert world.store.head(world.tenant).rev == told.rev + 1
 
 
+def test_rows_of_two_tenants_side_by_side_are_not_lost(engine: PostgresEngine, world: World):
+    """They share one moment, and with it one session, whose policies follow whoever is reading."""
+    other = founded(world.store)
+    add = "insert into tombstones (tenant, ref, at) values (:tenant, :ref, now())"
+    for tenant in (world.tenant, other.tenant):
+        with engine.write(tenant) as tx:
+            tx.many(add, [{"ref": f"r{number:03}"} for number in range(250)])
+    # No index helps here: the policy is asked about every row, when its turn comes.
+    rows = "select ref from tombstones where tenant || '' = :tenant"
+    with engine.read(world.tenant) as mine, engine.read(other.tenant) as theirs:
+        mine.all("select set_config('enable_indexscan', 'off', true) where :tenant = :tenant")
+        mine.all("select set_config('enable_bitmapscan', 'off', true) where :tenant = :tenant")
+        mine.all("select set_config('enable_indexonlyscan', 'off', true) where :tenant = :tenant")
+        pairs = list(zip(mine.each(rows), theirs.each(rows), strict=True))
+    assert len(pairs) == 250
+
+
 def test_a_read_cannot_write(engine: PostgresEngine, world: World):
     with pytest.raises(StoreReadOnly), engine.read(world.tenant) as tx:
         tx.run("delete from tenants where tenant = :tenant")

@@ -190,7 +190,7 @@ class Door:
             raise Stale(f"memory {item.id} exists already", [item.id])
         else:
             self._update(item.id, rows.item_columns(replace(item, constitutional=self._item(handle).constitutional)))
-            self.tx.run("update items set withdrawn = false where tenant = :tenant and id = :id", id=item.id)
+            self.tx.do("update items set withdrawn = false where tenant = :tenant and id = :id", id=item.id)
             self.footing.items.discard(item.id)
             handle.live = True
         handle.item = None
@@ -201,7 +201,7 @@ class Door:
         handle = self._live(item.id)
         if replace(self._item(handle), constitutional=False) != replace(item, constitutional=False):
             raise Stale(f"memory {item.id} has changed since", [item.id])
-        self.tx.run("update items set withdrawn = true where tenant = :tenant and id = :id", id=item.id)
+        self.tx.do("update items set withdrawn = true where tenant = :tenant and id = :id", id=item.id)
         self.footing.items.add(item.id)
         handle.live = False
         handle.stamped = True
@@ -229,7 +229,7 @@ class Door:
     def _update(self, item_id: ItemId, columns: Mapping[str, object]) -> None:
         columns = {name: value for name, value in columns.items() if name != "id"}
         assignments = ", ".join(f"{name} = :{name}" for name in sorted(columns))
-        self.tx.run(f"update items set {assignments} where tenant = :tenant and id = :id", id=item_id, **columns)
+        self.tx.do(f"update items set {assignments} where tenant = :tenant and id = :id", id=item_id, **columns)
 
     def _protect(self, item_id: ItemId, before: bool, after: bool) -> None:
         handle = self._live(item_id)
@@ -242,7 +242,7 @@ class Door:
     def _artifacts(self, item: Item) -> None:
         if not isinstance(item.body, Episode):
             return
-        self.tx.run("delete from episode_artifacts where tenant = :tenant and episode_id = :id", id=item.id)
+        self.tx.do("delete from episode_artifacts where tenant = :tenant and episode_id = :id", id=item.id)
         self.tx.many(
             "insert into episode_artifacts (tenant, episode_id, artifact_type, artifact_ref) "
             "values (:tenant, :id, :type, :ref) on conflict do nothing",
@@ -269,7 +269,7 @@ class Door:
             digest=self._digest(event.text),
             **rows.event_columns(event),
         )
-        self.tx.run(
+        self.tx.do(
             "update items set last_seq = :seq where tenant = :tenant and id = :id", seq=event.seq, id=event.item_id
         )
         self.tx.add_text(f"e:{event.id}", event.item_id, event.text)
@@ -393,7 +393,7 @@ class Door:
         )
         if row is None or rows.read_relation(row) != relation:
             raise Stale(f"the relation {relation.id} has changed since", [f"r:{relation.from_id}>{relation.to_id}"])
-        self.tx.run("delete from relations where tenant = :tenant and id = :id", id=relation.id)
+        self.tx.do("delete from relations where tenant = :tenant and id = :id", id=relation.id)
 
     def _note(self, before: Record | None, after: Record | None) -> None:
         record = after or before
@@ -445,7 +445,7 @@ def apply(
     if not changes and not vectors:
         return pen.rev
     if receipt:
-        tx.run(
+        tx.do(
             "update receipts set rev = :rev where tenant = :tenant and actor = :actor and key = :key",
             rev=pen.next_rev,
             actor=actor.id,
@@ -478,7 +478,7 @@ def _owner(door: Door, change: Change) -> Owner:
 def _stamp(tx: Tx, door: Door, rev: Rev) -> None:
     touched = [handle.id for handle in door.handles.values() if handle.stamped]
     if touched:
-        tx.run("update items set rev = :rev where tenant = :tenant and id in :ids[]", rev=rev, ids=touched)
+        tx.do("update items set rev = :rev where tenant = :tenant and id in :ids[]", rev=rev, ids=touched)
 
 
 def _keep_embedded(tx: Tx, vectors: Sequence[Vector]) -> None:

@@ -103,7 +103,7 @@ class Pen:
         self._tx.many(
             f"insert into journal (tenant, hash, {rows.HEADER}) values (:tenant, :hash, {rows.HEADER_VALUES})", headers
         )
-        self._tx.run(
+        self._tx.do(
             "update tenants set rev = :rev, seq = :seq, head = :head where tenant = :tenant",
             rev=self.next_rev,
             seq=self._seq,

@@ -30,6 +30,10 @@ class Tx(Protocol):
         """Execute; the number of rows changed."""
         ...
 
+    def do(self, sql: str, **values: object) -> None:
+        """Execute; nobody asks how many rows that changed, so nobody waits for the answer."""
+        ...
+
     def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
         """Execute once per row."""
         ...

@@ -44,6 +44,9 @@ class PostgresTx:
         self._session.settle()
         return cursor.rowcount
 
+    def do(self, sql: str, **values: object) -> None:
+        self._send(sql, values)
+
     def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
         if len(rows) < 2 or not translate(bound(sql)).writes_one:
             for row in rows:
@@ -65,6 +68,7 @@ class PostgresTx:
         self._send(f"declare {name} no scroll cursor for {sql}", values)
         fetch = translate(f"fetch {_BATCH} from {name}")
         while True:
+            self._session.become(self.tenant)  # a read of another tenant may have come in between
             batch = self._session.send(fetch, {}, binary=binary).fetchall()
             yield from batch
             if len(batch) < _BATCH:

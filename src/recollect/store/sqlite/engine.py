@@ -328,10 +328,9 @@ def _marks(path: Path, header: bytes) -> tuple[int, int, int]:
     try:
         probe.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         probe.set_busy_timeout(int(_PROBING * 1000))
-        probe.execute("begin")
-        marks = [
-            _pragma(cast(Connection, probe), name) for name in ("application_id", "user_version", "schema_version")
-        ]
+        reading = cast(Connection, probe)
+        reading.execute("begin")
+        marks = [_pragma(reading, name) for name in ("application_id", "user_version", "schema_version")]
     finally:
         probe.close()
     return marks[0], marks[1], marks[2]
@@ -365,7 +364,7 @@ def typed(path: Path) -> Generator[None]:
             f"{path} is damaged: {error}", "Keep the file, and restore a backup: recollect restore BACKUP"
         ) from error
     except apsw.ConstraintError as error:
-        if error.extendedresult not in _TAKEN:
+        if getattr(error, "extendedresult", 0) not in _TAKEN:
             raise Invalid(f"{path} cannot hold this: {error}") from error
         raise Stale(f"another write came first: {error}", []) from error
     except (apsw.IOError, OSError) as error:

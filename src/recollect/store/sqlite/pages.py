@@ -7,6 +7,7 @@ reads. An erased word was found there in one of three stores of a thousand memor
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import apsw
 
@@ -46,7 +47,7 @@ class Pages:
     def clean(self, pages: Iterable[int]) -> None:
         """Overwrite their gaps. Only for who keeps all writers out, with the log empty."""
         for page, start, end in self._gaps(pages):
-            self._file.xWrite(bytes(end - start), page * self.size + start)
+            cast(Any, self._file).xWrite(bytes(end - start), page * self.size + start)
         self._file.xSync(apsw.SQLITE_SYNC_FULL)
 
     def _gaps(self, pages: Iterable[int]) -> Iterator[tuple[int, int, int]]:

@@ -112,6 +112,9 @@ class SqliteTx:
         self._execute(sql, values)
         return self._connection.changes()
 
+    def do(self, sql: str, **values: object) -> None:
+        self._execute(sql, values)
+
     def many(self, sql: str, rows: Sequence[Mapping[str, object]]) -> None:
         if rows:
             self._connection.executemany(translate(bound(sql)), ({**_bind(row), "tenant": self.tenant} for row in rows))
