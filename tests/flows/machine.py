@@ -4,426 +4,29 @@
 revision. `Irreversible` adds what cannot, and tests/flows/snapshot.py says what that excuses.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import timedelta
-from itertools import count
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar
-from uuid import uuid4
+from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule
 
 from recollect.care import audit, restore
 from recollect.care import erase as erasing
 from recollect.care.restore import OneEntry, OneMemory, Session, Target, ToRevision
-from recollect.domain.change import (
-    Change,
-    Consent,
-    Create,
-    Derive,
-    Discard,
-    Disclose,
-    Link,
-    Note,
-    Relink,
-    Retract,
-    Unlink,
-    Verb,
-    Withdraw,
-    move,
-    plain,
-    revise,
-)
-from recollect.domain.event import Event
-from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, TenantId, VersionId
-from recollect.domain.item import (
-    Active,
-    Archived,
-    Artifact,
-    ArtifactType,
-    Body,
-    Episode,
-    Expired,
-    Fact,
-    Insight,
-    Item,
-    Journal,
-    Lock,
-    LockReason,
-    Pattern,
-    SoftDeleted,
-    Visibility,
-    Workflow,
-)
-from recollect.domain.level import Derivation, Level
-from recollect.domain.record import (
-    RULES,
-    Asked,
-    Decided,
-    Ended,
-    Epoch,
-    Given,
-    Lapsed,
-    Open,
-    Pending,
-    ProfileField,
-    Record,
-    Refined,
-    Refining,
-    Resolved,
-    Retention,
-    Rules,
-    Verdict,
-)
-from recollect.domain.scope import Principal, Role, Scope
-from recollect.domain.version import Version
-from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
-from recollect.errors import BuiltOn, NotFound, Refused, Stale
-from recollect.memory import EDITABLE, Deps, Memory
+from recollect.domain.change import Consent, Disclose, Note, plain
+from recollect.domain.ids import EventId, Rev
+from recollect.domain.item import Visibility
+from recollect.domain.record import Asked, Decided, Ended, Given, Pending, Record
+from recollect.domain.scope import Scope
+from recollect.errors import BuiltOn, NotFound, Refused
 from recollect.policy.rollback import Plan
-from recollect.ports import Store
-from recollect.store.sidecar import FileErasures, FileSeal
-from recollect.write.ingest import Message
-from tests.flows.snapshot import Snapshot, aside, compared, loose_ends, snapshot
-from tests.worlds import DAWN, World
-
-T = TypeVar("T")
-_numbers = count(1)
-
-USERS = ("ana", "ben")
-THREADS = ("kitchen", "office")
-SESSIONS = (None, None, CauseId("session 1"), CauseId("session 2"))
-OWNERS: Sequence[dict[str, Any]] = (
-    {"visibility": Visibility.USER_PRIVATE, "user_id": "ana"},
-    {"visibility": Visibility.USER_PRIVATE, "user_id": "ben"},
-    {"visibility": Visibility.PROJECT_SHARED, "project_id": "p1", "user_id": None},
-    {"visibility": Visibility.AGENT_SILO, "agent_id": "robin", "user_id": None},
-    {"visibility": Visibility.SYSTEM, "user_id": None},
-)
-BODIES: Sequence[Body] = (
-    Fact(key="drink", value="tea"),
-    Episode(title="a walk", artifacts=(Artifact(ArtifactType.COMMIT, "abc"), Artifact(ArtifactType.ADR, "7"))),
-    Pattern(trigger="try", template={"try": ["x", 1]}, hint="catch it"),
-    Workflow(trigger="release", steps=("tag", "push"), hint="slowly", details={"on": "Monday"}),
-    Insight(),
-    Journal(),
-)
-FIELDS: dict[str, Sequence[Any]] = {
-    "category": ("knowledge", "habit"),
-    "importance": (1, 3, 5),
-    "tags": ((), ("a",), ("b", "a")),
-    "topic_key": (None, "t1"),
-    "core": (True, False),
-    "private": (True, False),
-    "project_epoch": (0, 1),
-    "run_id": (None, "r1"),
-    "default_level": (Level.R2, Level.R3),
-    "valid_from": (None, DAWN),
-    "pinned_min_level": (None, Level.R3),
-    "lock": (None, Lock(DAWN + timedelta(days=9), LockReason.DISPUTE)),
-}
+from tests.flows.happenings import SESSIONS, USERS, Happenings
+from tests.flows.snapshot import Snapshot, about, aside, compared, loose_ends, snapshot
 
 
-class Reversible(RuleBasedStateMachine):
-    """One tenant of the store that a subclass names."""
-
-    store: ClassVar[Store]
-    folder: ClassVar[Path]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.world = World(self.store, TenantId(f"m{next(_numbers)}-{uuid4().hex[:8]}"))
-        self.tenant = self.world.tenant
-        self.store.create_tenant(self.tenant, at=DAWN)
-        erasures = FileErasures(self.folder / f"{self.tenant}.erasures")
-        deps = Deps(self.store, self.world.clock, erasures, FileSeal(self.folder / "key"))
-        self.erasures = erasures
-        self.memory = Memory(deps, Principal(tenant=self.tenant, id="mira", role=Role.ADMIN))
-        self.now = snapshot(self.store, self.tenant)
-        self.taken: list[Snapshot] = [self.now]
-        self.known: list[ItemId] = []
-        self.verified = 0
-
-    # -- vocabulary ---------------------------------------------------------------------------------------
-
-    def apply(self, data: st.DataObject, *changes: Change) -> None:
-        self.world.apply(*changes, cause=self.pick(data, SESSIONS))
-
-    def items(self, which: Callable[[Item], bool] = lambda _: True) -> list[Item]:
-        return [item for item in self.now.items.values() if which(item)]
-
-    def pick(self, data: st.DataObject, things: Sequence[T]) -> T:
-        return things[data.draw(st.integers(0, len(things) - 1))]  # a number prints shorter than a memory
-
-    def picks(self, data: st.DataObject, things: Sequence[T], least: int, most: int) -> list[T]:
-        """Different ones."""
-        numbers = st.lists(st.integers(0, len(things) - 1), min_size=least, max_size=most, unique=True)
-        return [things[number] for number in data.draw(numbers)]
-
-    def some_events(self, data: st.DataObject, most: int = 3) -> list[dict[str, Any]]:
-        return self.picks(data, list(self.now.events.values()), 1, most)
-
-    def witnesses(self, data: st.DataObject) -> tuple[Witness, ...]:
-        events = self.some_events(data)
-        if data.draw(st.booleans()):
-            return tuple(EventWitness(EventId(event["id"]), "said so") for event in events)
-        first, last = sorted((events[0]["seq"], data.draw(st.integers(1, 9))))
-        return (RangeWitness(ItemId(events[0]["item_id"]), first, max(last, events[0]["seq"])),)
-
-    def new_item(self, data: st.DataObject, body: Body | None = None, **fields: Any) -> Item:
-        body = body or self.pick(data, BODIES)
-        owner = self.pick(data, OWNERS)
-        category = "episode" if isinstance(body, Episode) else "knowledge"
-        item = self.world.item(body, **{"category": category, **owner, **fields})
-        self.known.append(item.id)
-        return item
-
-    # -- memories come to be ------------------------------------------------------------------------------
-
-    @rule(data=st.data())
-    def create(self, data: st.DataObject) -> None:
-        made = [self.new_item(data) for _ in range(data.draw(st.integers(1, 2)))]
-        self.apply(data, *map(Create, made))
-
-    @rule(user=st.sampled_from(USERS), thread=st.sampled_from(THREADS), size=st.integers(1, 3))
-    def say(self, user: str, thread: str, size: int) -> None:
-        messages = [Message(text=f"turn {n}", author=user) for n in range(size)]
-        done = self.memory.append(messages, user_id=user, thread_id=thread)
-        self.known.append(done.episode_id)
-
-    @rule(user=st.sampled_from(USERS), thread=st.sampled_from(THREADS))
-    def remember(self, user: str, thread: str) -> None:
-        done = self.memory.remember(f"{user} drinks tea", user_id=user, thread_id=thread)
-        self.known.append(done.item_id)
-
-    @precondition(lambda self: self.now.events and self.now.items)
-    @rule(data=st.data(), promoted=st.booleans())
-    def derive_from_evidence(self, data: st.DataObject, promoted: bool) -> None:
-        item = self.pick(data, self.items())
-        version = self.world.version(
-            item,
-            *self.witnesses(data),
-            level=self.pick(data, (Level.R3, Level.R4)),
-            content=f"words about {item.kind}",
-        )
-        self.apply(data, Derive(version), *([self._promotion(item, version.id)] if promoted else []))
-
-    @precondition(lambda self: self.now.versions)
-    @rule(data=st.data(), elsewhere=st.booleans(), cited=st.booleans())
-    def derive_from_a_version(self, data: st.DataObject, elsewhere: bool, cited: bool) -> None:
-        """Shorter, of the same memory or another one; with bullets of its own or without."""
-        base = self.pick(data, list(self.now.versions.values()))
-        owner = self.pick(data, self.items()).id if elsewhere else base.item_id
-        bullets = (Bullet("tea", self.witnesses(data)),) if cited and self.now.events else ()
-        level = self.pick(data, (Level.R1, Level.R2, Level.R3) if bullets else (Level.R1, Level.R2))
-        version = Version(
-            id=VersionId(self.world.clock.mint()),
-            item_id=owner,
-            level=level,
-            content="tea",
-            bullets=bullets,
-            derived_from=base.id,
-            derivation=self.pick(data, list(Derivation)),
-            created_at=self.world.clock.now(),
-        )
-        self.apply(data, Derive(version))
-
-    @precondition(lambda self: self.now.versions)
-    @rule(data=st.data(), back=st.booleans())
-    def promote(self, data: st.DataObject, back: bool) -> None:
-        version = self.pick(data, list(self.now.versions.values()))
-        item = self.now.items[version.item_id]
-        to = None if back else version.id
-        if item.active_version_id != to:
-            self.apply(data, self._promotion(item, to))
-
-    def _promotion(self, item: Item, to: VersionId | None) -> Change:
-        return revise(item, replace(item, active_version_id=to), self.world.clock.now(), Verb.PROMOTE)
-
-    # -- memories change ----------------------------------------------------------------------------------
-
-    @precondition(lambda self: self.now.items)
-    @rule(data=st.data(), names=st.lists(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=3, unique=True))
-    def revise(self, data: st.DataObject, names: list[str]) -> None:
-        item = self.pick(data, self.items())
-        values = {name: self.pick(data, [v for v in FIELDS[name] if v != getattr(item, name)]) for name in names}
-        if EDITABLE.issuperset(names) and not item.constitutional and data.draw(st.booleans()):
-            self.memory.acting(self._as(item)).revise(item.id, **values)
-        else:
-            verb = self.pick(data, (Verb.UPDATE, Verb.PIN, Verb.UNPIN, Verb.LOCK))
-            self.apply(data, revise(item, replace(item, **values), self.world.clock.now(), verb))
-
-    @precondition(lambda self: self.items(lambda item: item.kind in ("fact", "episode")))
-    @rule(data=st.data(), value=st.sampled_from(("coffee", "water")))
-    def reword(self, data: st.DataObject, value: str) -> None:
-        item = self.pick(data, self.items(lambda item: item.kind in ("fact", "episode")))
-        artifacts = (Artifact(ArtifactType.FILE, value),)
-        body = Fact(value=value) if item.kind == "fact" else Episode(title=value, artifacts=artifacts)
-        if item.body != body:
-            self.apply(data, revise(item, replace(item, body=body), self.world.clock.now()))
-
-    @precondition(lambda self: self.now.items)
-    @rule(data=st.data())
-    def move(self, data: st.DataObject) -> None:
-        """Archived, expired, deleted, restored."""
-        item = self.pick(data, self.items())
-        at = self.world.clock.now()
-        states = (Active(), Archived(at, "old"), Expired(at), SoftDeleted(at, at + timedelta(days=30), "asked"))
-        state = self.pick(data, [state for state in states if type(state) is not type(item.state)])
-        self.apply(data, move(item, state, at))
-
-    @precondition(lambda self: len(self.items(lambda item: item.kind != "episode")) > 1)
-    @rule(data=st.data(), size=st.integers(2, 3))
-    def merge(self, data: st.DataObject, size: int) -> None:
-        """One memory instead of several, in one write."""
-        free = self.items(lambda item: item.kind != "episode" and not item.superseded_by)
-        if len(free) < 2:
-            return
-        merged = self.picks(data, free, 2, size)
-        first = merged[0]
-        whole = self.new_item(data, first.body, user_id="ana", visibility=Visibility.USER_PRIVATE, supersedes=first.id)
-        changes: list[Change] = [Create(whole)]
-        if bases := [version for version in self.now.versions.values() if version.item_id == first.id]:
-            version = self.world.shorter(bases[0], item_id=whole.id, derivation=Derivation.MERGE)
-            changes += [Derive(version), self._promotion(whole, version.id)]
-        at = self.world.clock.now()
-        for item in merged:
-            after = replace(item, superseded_by=whole.id, state=Archived(at, "merged"))
-            changes.append(revise(item, after, at, Verb.SUPERSEDE))
-        self.apply(data, *changes)
-
-    # -- edges and records --------------------------------------------------------------------------------
-
-    @precondition(lambda self: len(self.now.items) > 1)
-    @rule(data=st.data(), strength=st.sampled_from((0.25, 1.0)))
-    def link(self, data: st.DataObject, strength: float) -> None:
-        a, b = self.picks(data, self.items(), 2, 2)
-        if not any((r.from_id, r.to_id) == (a.id, b.id) for r in self.now.relations.values()):
-            self.apply(data, Link(self.world.relation(a, b, strength=strength)))
-
-    @precondition(lambda self: self.now.relations)
-    @rule(data=st.data(), renewed=st.booleans())
-    def relink(self, data: st.DataObject, renewed: bool) -> None:
-        before = self.pick(data, list(self.now.relations.values()))
-        after = replace(before, strength=1 - before.strength / 2, relation_type="caused_by")
-        self.apply(data, Relink(before, replace(after, id=RecordId(self.world.clock.mint())) if renewed else after))
-
-    @precondition(lambda self: self.now.relations)
-    @rule(data=st.data())
-    def unlink(self, data: st.DataObject) -> None:
-        self.apply(data, Unlink(self.pick(data, list(self.now.relations.values()))))
-
-    @precondition(lambda self: len(self.now.items) > 1)
-    @rule(data=st.data())
-    def contradict(self, data: st.DataObject) -> None:
-        a, b = self.picks(data, self.items(), 2, 2)
-        self.apply(data, Note(None, self.world.contradiction(a, b)))
-
-    @precondition(lambda self: self.now.contradictions)
-    @rule(data=st.data(), taken_back=st.booleans())
-    def resolve(self, data: st.DataObject, taken_back: bool) -> None:
-        id = self.pick(data, list(self.now.contradictions))
-        before = self.store.record(self.tenant, "contradiction", RecordId(id))
-        if taken_back or not isinstance(before, Open):
-            self.apply(data, Note(before, None))
-            return
-        self.apply(
-            data,
-            Note(
-                before,
-                Resolved(
-                    id=before.id,
-                    memory_a=before.memory_a,
-                    memory_b=before.memory_b,
-                    detected_at=before.detected_at,
-                    resolved_at=self.world.clock.now(),
-                    resolution=self.pick(data, list(Verdict)),
-                    resolution_note="by hand",
-                ),
-            ),
-        )
-
-    @rule(data=st.data())
-    def open_a_record(self, data: st.DataObject) -> None:
-        """A proposal, a grant that is asked for, a refinement session, a project's epoch."""
-        at, id = self.world.clock.now(), RecordId(self.world.clock.mint())
-        about = self.pick(data, [None, *self.now.items])
-        proposal = Pending(
-            id=id,
-            user_id="ana",
-            field=ProfileField.CITY,
-            value="Lyon",
-            signals=2,
-            item_id=about,
-            proposed_at=at,
-            lapses_at=at,
-        )
-        asked = Asked(id=id, agent_id="robin", asked_by="mira", purpose="repair", asked_at=at)
-        refining = Refining(id=id, agent_id="robin", started_at=at, started_by="mira", tokens=9, target=5)
-        record = self.pick(data, (proposal, asked, refining))
-        self.apply(data, Note(None, record))
-
-    @precondition(lambda self: self.records(Pending, Asked, Refining, Lapsed))
-    @rule(data=st.data())
-    def move_a_record_on(self, data: st.DataObject) -> None:
-        """Lapsed, refined, or taken back."""
-        before = self.pick(data, self.records(Pending, Asked, Refining, Lapsed))
-        at = self.world.clock.now()
-        match before:
-            case Pending():
-                same = {"id": before.id, "user_id": before.user_id, "field": before.field, "item_id": before.item_id}
-                after: Record | None = Lapsed(**same, proposed_at=before.proposed_at, lapsed_at=at)
-            case Refining():
-                same = {name: getattr(before, name) for name in Refining.__dataclass_fields__}
-                counts = {"tokens_after": 5, "consolidated": 1, "updated": 2, "deleted": 0, "protected": 0}
-                after = Refined(**same, **counts, completed_at=at, summary="shorter")
-            case _:
-                after = None
-        self.apply(data, Note(before, after))
-
-    @rule(data=st.data())
-    def advance_the_epoch(self, data: st.DataObject) -> None:
-        id = RecordId("epoch:p1")
-        before = self.now.records.get(("epoch", id))
-        number = before.number + 1 if isinstance(before, Epoch) else 1
-        self.apply(data, Note(before, Epoch(id=id, project_id="p1", number=number, advanced_at=self.world.clock.now())))
-
-    @rule(retention=st.sampled_from(Retention))
-    def set_rules(self, retention: Retention) -> None:
-        if self.now.records.get(("rules", RULES)) != Rules(retention=retention):
-            self.memory.set_rules(Rules(retention=retention))
-
-    @rule(user=st.sampled_from(USERS))
-    def save_a_checkpoint(self, user: str) -> None:
-        checkpoint = self.world.checkpoint({"step": 1}, user=user)
-        self.store.save_checkpoint(self.world.scope, checkpoint, actor=self.world.actor)
-
-    def records(self, *stages: type[Record]) -> list[Record]:
-        return [record for record in self.now.records.values() if isinstance(record, stages)]
-
-    # -- things are hidden ----------------------------------------------------------------------------------
-
-    @precondition(lambda self: self.now.items)
-    @rule(data=st.data())
-    def hide(self, data: st.DataObject) -> None:
-        """Something is withdrawn outside of a rollback. It is refused where something else stands on it."""
-        free = {item.id for item in self.items(lambda item: not item.constitutional)}
-        hidden: list[Change] = [Withdraw(self.now.items[id]) for id in sorted(free)]
-        hidden += [Discard(version) for version in self.now.versions.values() if version.item_id in free]
-        hidden += [Retract(event) for event in self._placed() if event.item_id in free]
-        if not hidden:
-            return
-        before, head = self.now, self.store.head(self.tenant)
-        try:
-            self.apply(data, self.pick(data, hidden))
-        except Stale:
-            assert snapshot(self.store, self.tenant) == before
-            assert self.store.head(self.tenant) == head
-
-    def _placed(self) -> list[Event]:
-        return list(self.store.events_by_id(self.tenant, [EventId(id) for id in self.now.events]))
+class Reversible(Happenings):
+    """What happens can be taken back."""
 
     # -- the time machine -----------------------------------------------------------------------------------
 
@@ -441,19 +44,21 @@ class Reversible(RuleBasedStateMachine):
     @precondition(lambda self: self.known)
     @rule(data=st.data(), cascade=st.booleans(), back=st.integers(0, 2))
     def roll_back_a_memory(self, data: st.DataObject, cascade: bool, back: int) -> None:
-        then = self.pick(data, self.taken)
+        then, before = self.pick(data, self.taken), self.now
         item_id = self.pick(data, self.known)
         plan = self._roll_back(OneMemory(item_id, then.rev), cascade, 0)
         if plan and not plan.stays:
-            assert self.now.about([item_id]) == then.about([item_id])
+            self._are_as_they_were(then, [item_id])
+        if plan:
+            self._and_back(before, self.now, back)
 
     @rule(data=st.data(), cascade=st.booleans(), back=st.integers(0, 2))
     def roll_back_a_session(self, data: st.DataObject, cascade: bool, back: int) -> None:
         cause = self.pick(data, [cause for cause in SESSIONS if cause])
         self._roll_back(Session(cause), cascade, back)
 
-    @rule(data=st.data(), user=st.sampled_from(USERS), cascade=st.booleans())
-    def roll_back_a_user(self, data: st.DataObject, user: str, cascade: bool) -> None:
+    @rule(data=st.data(), user=st.sampled_from(USERS), cascade=st.booleans(), back=st.integers(0, 2))
+    def roll_back_a_user(self, data: st.DataObject, user: str, cascade: bool, back: int) -> None:
         then, before = self.pick(data, self.taken), self.now
         plan = self._roll_back(ToRevision(Scope(tenant=self.tenant, user_id=user), then.rev), cascade, 0)
         if plan and not cascade:
@@ -461,20 +66,24 @@ class Reversible(RuleBasedStateMachine):
             assert self.now.about(others) == before.about(others)
         if plan and not plan.stays:
             own = [id for id, item in (then.items | self.now.items).items() if item.user_id == user]
-            assert self.now.about(own) == then.about(own)
+            self._are_as_they_were(then, own)
+        if plan:
+            self._and_back(before, self.now, back)
 
     @rule(data=st.data(), back=st.integers(0, 2))
     def roll_back_the_tenant(self, data: st.DataObject, back: int) -> None:
-        then = self.pick(data, self.taken)
-        before = self.now
-        self._roll_back(ToRevision(Scope(tenant=self.tenant), then.rev), False, 0)
-        self._is_as_it_was(then, before)
-        if back and self.now.rev > before.rev:
+        then, before = self.pick(data, self.taken), self.now
+        plan = self._roll_back(ToRevision(Scope(tenant=self.tenant), then.rev), False, 0)
+        self._is_as_it_was(then)
+        if plan:
             self._and_back(before, self.now, back)
 
-    def _is_as_it_was(self, then: Snapshot, before: Snapshot) -> None:
+    def _is_as_it_was(self, then: Snapshot) -> None:
         assert self.now.lines == then.lines
         assert self.now.records == then.records
+
+    def _are_as_they_were(self, then: Snapshot, items: Sequence[str]) -> None:
+        assert self.now.about(items) == then.about(items)
 
     def _roll_back(self, target: Target, cascade: bool, back: int) -> Plan | None:
         """A rollback does what its preview shows, or changes nothing. `back`: how often it is rolled back in turn."""
@@ -499,8 +108,7 @@ class Reversible(RuleBasedStateMachine):
         untouched = before.constitutional
         assert self.now.about(untouched) == before.about(untouched)
         assert self.now.constitutional == untouched
-        if back:
-            self._and_back(before, self.now, back)
+        self._and_back(before, self.now, back)
         return plan
 
     def _is_really_built_on(self, target: Target, refusal: BuiltOn, cascade: bool) -> None:
@@ -546,12 +154,6 @@ class Reversible(RuleBasedStateMachine):
                 withdrawn.add(row["id"])
             elif row["table"] in ("events", "versions") and not row["withdrawn"]:
                 assert row["item_id"] not in withdrawn, row
-
-    def _as(self, item: Item) -> Principal:
-        """Somebody who may write the memory."""
-        if item.visibility is Visibility.AGENT_SILO:
-            return Principal(tenant=self.tenant, id="robin", role=Role.AGENT, agent_id="robin")
-        return self.memory.principal
 
 
 class Irreversible(Reversible):
@@ -619,13 +221,20 @@ class Irreversible(Reversible):
             now.items.keys() | now.versions.keys() | now.events.keys()
         )
 
-    def _is_as_it_was(self, then: Snapshot, before: Snapshot) -> None:
-        erased = [tombstone.ref for tombstone in self.store.tombstones(self.tenant)]
-        theirs, ours = compared(then, self.now, aside(then, self.now, erased))
-        assert ours == theirs, sorted(set(ours) ^ set(theirs))
-        gone = {ref.partition(":")[2] for ref in erased}
+    def _is_as_it_was(self, then: Snapshot) -> None:
+        theirs, ours = self._compared(then)
+        assert ours == theirs
+        gone = {tombstone.ref.partition(":")[2] for tombstone in self.store.tombstones(self.tenant)}
         decided = self._decided_since(then.rev)
         assert _unexcused(self.now.records, decided, gone) == _unexcused(then.records, decided, gone)
+
+    def _are_as_they_were(self, then: Snapshot, items: Sequence[str]) -> None:
+        theirs, ours = self._compared(then)
+        assert about(ours, items) == about(theirs, items)
+
+    def _compared(self, then: Snapshot) -> tuple[list[str], list[str]]:
+        erased = [tombstone.ref for tombstone in self.store.tombstones(self.tenant)]
+        return compared(then, self.now, aside(then, self.now, erased))
 
     def _decided_since(self, rev: Rev) -> set[str]:
         """Records that a person has had their word on."""

@@ -59,14 +59,7 @@ class Snapshot:
 
     def about(self, items: Iterable[str]) -> list[str]:
         """The lines of these items, and of their versions and events."""
-        wanted = set(items)
-        kept: list[str] = []
-        for line in self.lines:
-            [(kind, row)] = json.loads(line).items()
-            owner = row["id"] if kind == "item" else row.get("item_id")
-            if kind in ("item", "version", "event") and owner in wanted:
-                kept.append(line)
-        return kept
+        return about(self.lines, items)
 
     @property
     def constitutional(self) -> set[str]:
@@ -93,6 +86,17 @@ class Snapshot:
             for id, item in self.items.items()
             if item.kind == "episode" and item.thread_id
         }
+
+
+def about(lines: Iterable[str], items: Iterable[str]) -> list[str]:
+    wanted = set(items)
+    kept: list[str] = []
+    for line in lines:
+        [(kind, row)] = json.loads(line).items()
+        owner = row["id"] if kind == "item" else row.get("item_id")
+        if kind in ("item", "version", "event") and owner in wanted:
+            kept.append(line)
+    return kept
 
 
 def snapshot(store: Store, tenant: TenantId) -> Snapshot:

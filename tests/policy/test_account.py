@@ -237,7 +237,8 @@ SCRIPTS: dict[str, list[tuple[str, int, int, bool]]] = {
         ("derive", 1, 1, False),
         ("derive", 1, 2, False),
         ("erase", 1, 0, True),
-        ("roll_back", 3, 0, True),
+        ("remember", 2, 0, False),
+        ("roll_back", 4, 0, True),
     ],
     "protected through everything": [
         ("protect", 0, 0, True),

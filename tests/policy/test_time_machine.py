@@ -92,7 +92,6 @@ def test_edits_that_were_rolled_back_in_any_order_leave_a_memory_that_can_be_wit
         memory.show(told.item_id)
 
 
-@pytest.mark.xfail(strict=True, reason="care/restore.py hands the policy undoings of entries that it left out")
 def test_what_was_undone_of_a_session_does_not_drag_its_undoing_along(tmp_path):
     house = House(tmp_path / "m.db")
     house.remember(0, 0, False)

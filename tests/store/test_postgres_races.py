@@ -16,7 +16,7 @@ from recollect.domain.change import Change, Create, Derive, Discard, Edit, Erase
 from recollect.domain.ids import ItemId, TenantId
 from recollect.errors import Invalid, NotFound, Stale
 from recollect.ports import Vector
-from recollect.store import door, outbox
+from recollect.store import clerk, door, outbox
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore
 from tests.postgres import fresh_database
@@ -84,7 +84,7 @@ def begun(world: World, *changes: Change) -> Iterator[None]:
     """A write that has its rows but not yet the tenant's, which others may take before it."""
     engine: PostgresEngine = world.store._engine  # type: ignore[attr-defined]
     with engine.write(world.tenant) as tx:
-        writing = door.Door(tx, world.scope, world.clock.now())
+        writing = clerk.Clerk(tx, world.scope, world.clock.now())
         for change in changes:
             writing.write(change)
         yield

@@ -200,6 +200,24 @@ def test_threads_that_come_and_go_leave_no_files_open(tmp_path: Path):
     store.close()
 
 
+def test_a_second_opener_in_the_same_process_does_not_give_up_the_locks_of_the_first(tmp_path: Path):
+    """POSIX drops all locks of a process on a file when any of its handles on it is closed."""
+    path = tmp_path / "memory.db"
+    first = opened(path)
+    assert locks_on(path)
+    second = opened(path)
+    assert second.scrub()
+    second.close()
+    assert locks_on(path)
+    first.close()
+    assert not locks_on(path)
+
+
+def locks_on(path: Path) -> list[str]:
+    mark = f":{path.stat().st_ino} "
+    return [line for line in Path("/proc/locks").read_text().splitlines() if mark in line]
+
+
 # -- several at once ----------------------------------------------------------------------------------------
 
 RACE = """

@@ -36,7 +36,7 @@ def enqueue(tx: Tx, jobs: Sequence[Job]) -> None:
         f"insert into jobs (tenant, step, state, attempts, again, {rows.JOB}) "
         f"values (:tenant, 0, '{{}}', 0, false, {rows.JOB_VALUES}) "
         f"on conflict (tenant, kind, key) do update set {kept}, "
-        f"again = {_OPEN} and excluded.every_s is null "
+        f"again = {_OPEN} "
         # between two steps, and while it waits out a failure, it is running too
         "and (jobs.again or jobs.step > 0 or jobs.lease_token is not null), "
         "every_s = excluded.every_s, done_at = null, failed_at = null",

@@ -24,7 +24,7 @@ from recollect.errors import (
     StoreReadOnly,
 )
 from recollect.store.migrations import Migration, migrations
-from recollect.store.sqlite.pages import Pages
+from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
 from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect, token
 from recollect.store.tx import Tx
@@ -305,8 +305,7 @@ def recognise(path: Path, create: bool) -> None:
         return
     if path.stat().st_size == 0:
         return
-    with path.open("rb") as file:
-        header = file.read(100)
+    header = read_header(path)
     if not header.startswith(b"SQLite format 3\x00"):
         raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.")
     owner, version, used = _marks(path, header)
@@ -330,10 +329,10 @@ def _marks(path: Path, header: bytes) -> tuple[int, int, int]:
         probe.set_busy_timeout(int(_PROBING * 1000))
         reading = cast(Connection, probe)
         reading.execute("begin")
-        marks = [_pragma(reading, name) for name in ("application_id", "user_version", "schema_version")]
+        reader = cast(Connection, probe)
+        return _pragma(reader, "application_id"), _pragma(reader, "user_version"), _pragma(reader, "schema_version")
     finally:
         probe.close()
-    return marks[0], marks[1], marks[2]
 
 
 @contextmanager

@@ -1,8 +1,11 @@
-"""The free space inside database pages.
+"""The bytes of a database file, and the free space inside its pages.
 
 `secure_delete` overwrites rows that are deleted. It does not overwrite the copies that stay behind where SQLite moved
 rows to another page to make room: they lie in the gap between a page's cell pointers and its cells, which nothing
 reads. An erased word was found there in one of three stores of a thousand memories.
+
+The file is read through SQLite's own file layer: to open and close it in any other way would drop the locks that this
+process holds on it, and others would take the store for one that nobody uses.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,8 +23,7 @@ _POINTERS_AT = {2: 12, 5: 12, 10: 8, 13: 8}
 
 
 class Pages:
-    """A database file page by page, through SQLite's own file layer: to open and close it in any other way would drop
-    the locks that this process holds on it."""
+    """A database file page by page."""
 
     def __init__(self, path: Path) -> None:
         flags = apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE
@@ -59,6 +61,15 @@ class Pages:
 
     def close(self) -> None:
         self._file.xClose()
+
+
+def read_header(path: Path) -> bytes:
+    """The first bytes of a file that may be a database."""
+    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        return file.xRead(min(100, file.xFileSize()), 0)
+    finally:
+        file.xClose()
 
 
 def _gap(pages: bytes, at: int) -> tuple[int, int]:
