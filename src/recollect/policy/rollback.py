@@ -256,10 +256,10 @@ class _Course:
             return self._stay(entry, "something that stays is built on it")
         if isinstance(back, Link | Note) and self.standing.erased & {f"i:{id}" for id in _ends(back)}:
             return self._lose(entry, "one of the memories that it joins was erased")
-        if (entry.refs.makes | _footing(back)) & self.lost:
-            return self._lose(entry, "what it stands on does not come back")
         if isinstance(back, Create) and self._owned_by_another(back):
             return self._lose(entry, "its thread goes on in another memory")
+        if (entry.refs.makes | _footing(back)) & self.lost:
+            return self._lose(entry, "what it stands on does not come back")
         return self._pointing(entry, back) if isinstance(back, Revise) else back
 
     def _stay(self, entry: Past, why: str) -> None:
