@@ -107,6 +107,10 @@ class Erasures(Protocol):
         """Durable before it returns."""
         ...
 
+    def take_back(self, chain_id: str, refs: Sequence[str], at: datetime) -> None:
+        """The erasure that was listed last did not come about: what it named is still in the store."""
+        ...
+
     def of(self, chain_id: str) -> frozenset[str]: ...
 
 

@@ -14,7 +14,7 @@ from recollect.domain.ids import RecordId, Rev, TenantId
 from recollect.domain.record import Asked, Decided, Given, Pending, ProfileField
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Scope
-from recollect.errors import Forbidden, Invalid, NotFound
+from recollect.errors import Forbidden, Invalid, NotFound, Stale, StoreBusy
 
 HERE = TenantId("default")
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -216,6 +216,22 @@ def test_what_was_erased_stays_erased_in_a_file_that_was_copied_back_by_hand(tmp
         assert memory.search("quetzal") == []
         assert memory.verify(deep=True).whole
     assert b"quetzal" not in path.read_bytes()
+
+
+def test_a_memory_that_was_rescued_from_an_erasure_in_time_is_not_erased_later(tmp_path, monkeypatch):
+    path = tmp_path / "m.db"
+    with open_memory(path, user="root") as memory:
+        told = memory.remember("quetzal")
+
+        def refuse(*_: object, **__: object) -> None:
+            raise Stale("somebody was faster", [])
+
+        with monkeypatch.context() as patched:
+            patched.setattr(memory._store, "apply", refuse)
+            with pytest.raises(StoreBusy):
+                memory.erase(told.item_id)
+    with open_memory(path, user="root") as memory:
+        assert memory.show(told.item_id).words == "quetzal"
 
 
 def apply(memory: Memory, *changes: object) -> None:

@@ -8,7 +8,7 @@ from recollect.domain.change import Erase
 from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, TenantId
 from recollect.domain.job import Job, Step
 from recollect.domain.scope import Actor, Scope
-from recollect.errors import Stale, StoreBusy
+from recollect.errors import RecollectError, Stale, StoreBusy, StoreUnreachable
 from recollect.ports import Erasures, Store
 
 _TRIES = 5
@@ -111,8 +111,15 @@ def wipe_out(
         proposals=wipe.proposals,
         reason=reason,
     )
-    erasures.add(store.head(scope.tenant).chain_id, wipe.refs, at)
-    store.apply(scope, [change], actor=actor, at=at, cause=cause, expect=expect, then=then, step=step)
+    chain_id = store.head(scope.tenant).chain_id
+    erasures.add(chain_id, wipe.refs, at)
+    try:
+        store.apply(scope, [change], actor=actor, at=at, cause=cause, expect=expect, then=then, step=step)
+    except StoreUnreachable:
+        raise  # it may have come about
+    except RecollectError:
+        erasures.take_back(chain_id, wipe.refs, at)  # or a memory that was rescued in time would be erased later
+        raise
 
 
 def scrubbing(id: JobId, at: datetime) -> Job:

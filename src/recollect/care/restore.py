@@ -80,9 +80,10 @@ def preview(store: Store, tenant: TenantId, target: Target, *, cascade: bool = F
     standing = _standing(store, tenant, [*taken, *later])
     in_force = rollback.in_force(taken, later)
     depending = rollback.dependents(rollback.movable(in_force, standing), [*taken, *later], cited)
-    plan = rollback.plan(in_force, depending, standing, cascade=cascade)
-    if isinstance(target, OneEntry) and target.seq not in {undo.entry for undo in plan.undo}:
-        return replace(plan, undo=(), blocked_by=())  # it stays itself: then nothing that built on it need go
+    whole = rollback.plan(in_force, depending, standing, cascade=True)
+    if isinstance(target, OneEntry) and target.seq not in {undo.entry for undo in whole.undo}:
+        return replace(whole, undo=())  # it stays in any case: then nothing that built on it need go
+    plan = whole if cascade else rollback.plan(in_force, depending, standing, cascade=False)
     return _timed(store, tenant, plan)
 
 

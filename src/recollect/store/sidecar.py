@@ -21,13 +21,20 @@ if TYPE_CHECKING:
 
 
 class FileErasures:
-    """One line per erasure: which journal, which things, when. It holds ids and nothing else."""
+    """One line per erasure: which journal, which things, when; and one more where it did not come about. It holds ids
+    and nothing else."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def add(self, chain_id: str, refs: Sequence[str], at: datetime) -> None:
-        line = (canonical({"chain": chain_id, "refs": list(refs), "at": when(at)}) + "\n").encode()
+        self._write({"chain": chain_id, "refs": list(refs), "at": when(at)})
+
+    def take_back(self, chain_id: str, refs: Sequence[str], at: datetime) -> None:
+        self._write({"chain": chain_id, "refs": [], "kept": list(refs), "at": when(at)})
+
+    def _write(self, entry: dict[str, object]) -> None:
+        line = (canonical(entry) + "\n").encode()
         new = not self._path.exists()
         try:
             _append(self._path, line)
@@ -51,13 +58,16 @@ class FileErasures:
         for number, line in enumerate(self._path.read_bytes().splitlines(), 1):
             try:
                 entry = json.loads(line)
-                refs: list[str] = entry["refs"] if entry["chain"] == chain_id else []
-            except (ValueError, TypeError, KeyError):
+                ours = entry["chain"] == chain_id
+                erased: list[str] = entry["refs"]
+                kept: list[str] = entry.get("kept", [])
+            except (ValueError, TypeError, KeyError, AttributeError):
                 raise StoreDamaged(
                     f"line {number} of the list of erasures {self._path} cannot be read",
                     "Repair or remove that line; without the list an old backup could bring back what was erased.",
                 ) from None
-            found.update(refs)
+            if ours:
+                found = (found | set(erased)) - set(kept)
         return frozenset(found)
 
 
