@@ -86,9 +86,7 @@ class Server:
         self.stop()
 
 
-def start_postgres(
-    folder: Path, *, options: Mapping[str, str] | None = None, temporary: bool = False
-) -> Server:
+def start_postgres(folder: Path, *, options: Mapping[str, str] | None = None, temporary: bool = False) -> Server:
     """Starts a server whose data, socket and log lie in `folder`, which is made when it is absent.
 
     `options` are settings of postgresql.conf, such as {"fsync": "off"}. The same folder can be started again
@@ -215,9 +213,7 @@ def _wait_until_ready(server: Server) -> None:
         except psycopg.OperationalError as refused:
             if server.process.poll() is not None or time.monotonic() > until:
                 log = (server.folder / "log").read_text(errors="replace")
-                raise RuntimeError(
-                    f"PostgreSQL did not start in {server.folder}:\n{log[-2000:]}"
-                ) from refused
+                raise RuntimeError(f"PostgreSQL did not start in {server.folder}:\n{log[-2000:]}") from refused
         time.sleep(0.02)
 
 
