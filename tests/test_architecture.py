@@ -69,9 +69,7 @@ def complaints(source: str, module: str, *, package: bool = False) -> list[str]:
         elif here in PURE and _within(name, WORLD) and not _within(name, PURE_AFTER_ALL):
             broken = f"{here} reads nothing from the world"
         else:
-            broken = (
-                here != "settings" and _within(name, ENVIRONMENT) and "only settings reads the environment"
-            )
+            broken = here != "settings" and _within(name, ENVIRONMENT) and "only settings reads the environment"
         if broken:
             found.append(f"{module}:{line}: {broken} ({name})")
     return found

@@ -62,9 +62,7 @@ def test_a_killed_server_keeps_what_was_committed():
 
 
 def test_a_server_does_not_outlive_the_process_that_started_it():
-    source = (
-        "from bench.postgres import temporary_postgres as t; s = t(); print(s.folder, flush=True); input()"
-    )
+    source = "from bench.postgres import temporary_postgres as t; s = t(); print(s.folder, flush=True); input()"
     owner = subprocess.Popen(
         [sys.executable, "-c", source],
         cwd=Path(__file__).parent.parent,
