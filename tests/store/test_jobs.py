@@ -158,6 +158,14 @@ def test_a_lease_can_be_renewed_until_it_is_lost(world: World, kind: str):
     assert not world.store.renew(leased, now=later + 3 * LEASE, lease=LEASE)
 
 
+def test_a_lease_that_ran_out_is_not_renewed_although_nobody_took_the_job(world: World, kind: str):
+    queued(world, kind)
+    now = world.clock.now()
+    leased = claim(world, kind, at=now)
+    assert not world.store.renew(leased, now=now + LEASE + timedelta(seconds=1), lease=LEASE)
+    assert world.store.renew(leased, now=now, lease=LEASE)
+
+
 def test_a_step_that_failed_is_tried_again_at_its_time(world: World, kind: str):
     queued(world, kind)
     now = world.clock.now()

@@ -222,7 +222,7 @@ def test_entries_are_found_by_any_and_all_of_their_marks(world: World):
     world.apply(Discard(told.version), cause=CauseId("night"))
     world.apply(Undo(Seq(7), Derive(told.version)), cause=CauseId("night"))
     project = world.item(user_id=None, project_id="house", visibility=Visibility.PROJECT_SHARED, agent_id="robin")
-    world.keep(project)
+    world.apply(Create(project), cause=CauseId("day"))
     world.apply(Link(world.relation(told.item, project)))
     every = world.journal()
     assert [e.header.seq for e in every] == list(range(1, len(every) + 1))
