@@ -1,7 +1,6 @@
 """Both engines in turn. Workers serve all tenants of a store, so every test begins with an empty outbox."""
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,13 +19,8 @@ from tests.jobs.crew import TALLY, Hands, deps, open_engine
 from tests.postgres import fresh_database
 from tests.worlds import World
 
-POSTGRES = pytest.mark.skipif(
-    not find_spec("recollect.store.postgres") or not find_spec("recollect.store.postgres.engine"),
-    reason="there is no PostgreSQL engine yet",
-)
 
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=POSTGRES)])
+@pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where the store of this test is."""
     if request.param == "sqlite":
