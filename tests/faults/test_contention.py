@@ -67,9 +67,9 @@ def test_many_processes_and_threads_write_to_one_tenant(world: World, engine: st
     assert world.is_whole()
 
     done = [account["done_after"] for account in accounts]
-    assert max(done) < 2 * statistics.median(done), sorted(done)
+    assert max(done) < 4 * statistics.median(done), sorted(done)
     waits = [wait for account in accounts for wait in account["waits"]]
-    assert max(waits) < max(1, 50 * statistics.mean(waits)), (max(waits), statistics.mean(waits))
+    assert max(waits) < max(2, 100 * statistics.mean(waits)), (max(waits), statistics.mean(waits))
 
 
 def test_a_reader_sees_one_moment_while_others_write(world: World):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from uuid import uuid4
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from recollect.domain.change import (
     Change,
@@ -100,16 +100,13 @@ FIELDS: dict[str, Sequence[Any]] = {
     "category": ("knowledge", "habit"),
     "importance": (1, 3, 5),
     "tags": ((), ("a",), ("b", "a")),
-    "topic_key": (None, "t1"),
     "core": (True, False),
-    "private": (True, False),
-    "project_epoch": (0, 1),
-    "run_id": (None, "r1"),
-    "default_level": (Level.R2, Level.R3),
     "valid_from": (None, DAWN),
     "pinned_min_level": (None, Level.R3),
     "lock": (None, Lock(DAWN + timedelta(days=9), LockReason.DISPUTE)),
 }
+CROWD = 8
+"""So many memories are enough: rules then meet each other more often."""
 
 
 class Happenings(RuleBasedStateMachine):
@@ -166,6 +163,16 @@ class Happenings(RuleBasedStateMachine):
 
     # -- memories come to be ------------------------------------------------------------------------------
 
+    @initialize(size=st.integers(0, 3), also=st.booleans())
+    def begin(self, size: int, also: bool) -> None:
+        """Something to work with."""
+        for number in range(size):
+            self.remember(USERS[number % 2], THREADS[0])
+        if also:
+            self.say(USERS[0], THREADS[0], 2)
+        self.now = snapshot(self.store, self.tenant)
+
+    @precondition(lambda self: len(self.now.items) < CROWD)
     @rule(data=st.data())
     def create(self, data: st.DataObject) -> None:
         made = [self.new_item(data) for _ in range(data.draw(st.integers(1, 2)))]
@@ -177,6 +184,7 @@ class Happenings(RuleBasedStateMachine):
         done = self.memory.append(messages, user_id=user, thread_id=thread)
         self.known.append(done.episode_id)
 
+    @precondition(lambda self: len(self.now.items) < CROWD)
     @rule(user=st.sampled_from(USERS), thread=st.sampled_from(THREADS))
     def remember(self, user: str, thread: str) -> None:
         done = self.memory.remember(f"{user} drinks tea", user_id=user, thread_id=thread)
@@ -239,21 +247,19 @@ class Happenings(RuleBasedStateMachine):
             verb = self.pick(data, (Verb.UPDATE, Verb.PIN, Verb.UNPIN, Verb.LOCK))
             self.apply(data, revise(item, replace(item, **values), self.world.clock.now(), verb))
 
-    @precondition(lambda self: self.items(lambda item: item.kind in ("fact", "episode")))
-    @rule(data=st.data(), value=st.sampled_from(("coffee", "water")))
-    def reword(self, data: st.DataObject, value: str) -> None:
-        item = self.pick(data, self.items(lambda item: item.kind in ("fact", "episode")))
-        artifacts = (Artifact(ArtifactType.FILE, value),)
-        body = Fact(value=value) if item.kind == "fact" else Episode(title=value, artifacts=artifacts)
-        if item.body != body:
-            self.apply(data, revise(item, replace(item, body=body), self.world.clock.now()))
-
     @precondition(lambda self: self.now.items)
-    @rule(data=st.data())
-    def move(self, data: st.DataObject) -> None:
-        """Archived, expired, deleted, restored."""
+    @rule(data=st.data(), reworded=st.booleans())
+    def move(self, data: st.DataObject, reworded: bool) -> None:
+        """Archived, expired, deleted, restored; or with another body."""
         item = self.pick(data, self.items())
         at = self.world.clock.now()
+        if reworded and item.kind in ("fact", "episode"):
+            value = self.pick(data, ("coffee", "water"))
+            artifacts = (Artifact(ArtifactType.FILE, value),)
+            body = Fact(value=value) if item.kind == "fact" else Episode(title=value, artifacts=artifacts)
+            if item.body != body:
+                self.apply(data, revise(item, replace(item, body=body), at))
+            return
         states = (Active(), Archived(at, "old"), Expired(at), SoftDeleted(at, at + timedelta(days=30), "asked"))
         state = self.pick(data, [state for state in states if type(state) is not type(item.state)])
         self.apply(data, move(item, state, at))
@@ -281,57 +287,42 @@ class Happenings(RuleBasedStateMachine):
     # -- edges and records --------------------------------------------------------------------------------
 
     @precondition(lambda self: len(self.now.items) > 1)
-    @rule(data=st.data(), strength=st.sampled_from((0.25, 1.0)))
-    def link(self, data: st.DataObject, strength: float) -> None:
-        a, b = self.picks(data, self.items(), 2, 2)
-        if not any((r.from_id, r.to_id) == (a.id, b.id) for r in self.now.relations.values()):
-            self.apply(data, Link(self.world.relation(a, b, strength=strength)))
-
-    @precondition(lambda self: self.now.relations)
-    @rule(data=st.data(), renewed=st.booleans())
-    def relink(self, data: st.DataObject, renewed: bool) -> None:
-        before = self.pick(data, list(self.now.relations.values()))
+    @rule(data=st.data(), how=st.sampled_from(("link", "relink", "renew", "unlink")))
+    def join(self, data: st.DataObject, how: str) -> None:
+        relations = list(self.now.relations.values())
+        if how == "link" or not relations:
+            a, b = self.picks(data, self.items(), 2, 2)
+            if not any((r.from_id, r.to_id) == (a.id, b.id) for r in relations):
+                self.apply(data, Link(self.world.relation(a, b)))
+            return
+        before = self.pick(data, relations)
         after = replace(before, strength=1 - before.strength / 2, relation_type="caused_by")
-        self.apply(data, Relink(before, replace(after, id=RecordId(self.world.clock.mint())) if renewed else after))
-
-    @precondition(lambda self: self.now.relations)
-    @rule(data=st.data())
-    def unlink(self, data: st.DataObject) -> None:
-        self.apply(data, Unlink(self.pick(data, list(self.now.relations.values()))))
+        if how == "renew":
+            after = replace(after, id=RecordId(self.world.clock.mint()))
+        self.apply(data, Unlink(before) if how == "unlink" else Relink(before, after))
 
     @precondition(lambda self: len(self.now.items) > 1)
-    @rule(data=st.data())
-    def contradict(self, data: st.DataObject) -> None:
-        a, b = self.picks(data, self.items(), 2, 2)
-        self.apply(data, Note(None, self.world.contradiction(a, b)))
-
-    @precondition(lambda self: self.now.contradictions)
-    @rule(data=st.data(), taken_back=st.booleans())
-    def resolve(self, data: st.DataObject, taken_back: bool) -> None:
-        id = self.pick(data, list(self.now.contradictions))
-        before = self.store.record(self.tenant, "contradiction", RecordId(id))
-        if taken_back or not isinstance(before, Open):
-            self.apply(data, Note(before, None))
+    @rule(data=st.data(), how=st.sampled_from(("open", "resolve", "take back")))
+    def contradict(self, data: st.DataObject, how: str) -> None:
+        if how == "open" or not self.now.contradictions:
+            a, b = self.picks(data, self.items(), 2, 2)
+            self.apply(data, Note(None, self.world.contradiction(a, b)))
             return
-        self.apply(
-            data,
-            Note(
-                before,
-                Resolved(
-                    id=before.id,
-                    memory_a=before.memory_a,
-                    memory_b=before.memory_b,
-                    detected_at=before.detected_at,
-                    resolved_at=self.world.clock.now(),
-                    resolution=self.pick(data, list(Verdict)),
-                    resolution_note="by hand",
-                ),
-            ),
-        )
+        id = RecordId(self.pick(data, list(self.now.contradictions)))
+        before = self.store.record(self.tenant, "contradiction", id)
+        after = None
+        if how == "resolve" and isinstance(before, Open):
+            same = {name: getattr(before, name) for name in Open.__dataclass_fields__}
+            at, verdict = self.world.clock.now(), self.pick(data, list(Verdict))
+            after = Resolved(**same, resolved_at=at, resolution=verdict, resolution_note="by hand")
+        self.apply(data, Note(before, after))
 
     @rule(data=st.data())
-    def open_a_record(self, data: st.DataObject) -> None:
-        """A proposal, a grant that is asked for, a refinement session, a project's epoch."""
+    def note(self, data: st.DataObject) -> None:
+        """What care and governance keep: a proposal, a grant, a session, an epoch, the rules; and a checkpoint."""
+        self.pick(data, (self._open, self._open, self._move_on, self._advance, self._set_rules, self._save))(data)
+
+    def _open(self, data: st.DataObject) -> None:
         at, id = self.world.clock.now(), RecordId(self.world.clock.mint())
         about = self.pick(data, [None, *self.now.items])
         proposal = Pending(
@@ -349,11 +340,11 @@ class Happenings(RuleBasedStateMachine):
         record = self.pick(data, (proposal, asked, refining))
         self.apply(data, Note(None, record))
 
-    @precondition(lambda self: self.records(Pending, Asked, Refining, Lapsed))
-    @rule(data=st.data())
-    def move_a_record_on(self, data: st.DataObject) -> None:
+    def _move_on(self, data: st.DataObject) -> None:
         """Lapsed, refined, or taken back."""
-        before = self.pick(data, self.records(Pending, Asked, Refining, Lapsed))
+        if not (there := self.records(Pending, Asked, Refining, Lapsed)):
+            return
+        before = self.pick(data, there)
         at = self.world.clock.now()
         match before:
             case Pending():
@@ -367,21 +358,19 @@ class Happenings(RuleBasedStateMachine):
                 after = None
         self.apply(data, Note(before, after))
 
-    @rule(data=st.data())
-    def advance_the_epoch(self, data: st.DataObject) -> None:
+    def _advance(self, data: st.DataObject) -> None:
         id = RecordId("epoch:p1")
         before = self.now.records.get(("epoch", id))
         number = before.number + 1 if isinstance(before, Epoch) else 1
         self.apply(data, Note(before, Epoch(id=id, project_id="p1", number=number, advanced_at=self.world.clock.now())))
 
-    @rule(retention=st.sampled_from(Retention))
-    def set_rules(self, retention: Retention) -> None:
-        if self.now.records.get(("rules", RULES)) != Rules(retention=retention):
-            self.memory.set_rules(Rules(retention=retention))
+    def _set_rules(self, data: st.DataObject) -> None:
+        rules = Rules(retention=self.pick(data, list(Retention)))
+        if self.now.records.get(("rules", RULES)) != rules:
+            self.memory.set_rules(rules)
 
-    @rule(user=st.sampled_from(USERS))
-    def save_a_checkpoint(self, user: str) -> None:
-        checkpoint = self.world.checkpoint({"step": 1}, user=user)
+    def _save(self, data: st.DataObject) -> None:
+        checkpoint = self.world.checkpoint({"step": 1}, user=self.pick(data, USERS))
         self.store.save_checkpoint(self.world.scope, checkpoint, actor=self.world.actor)
 
     def records(self, *stages: type[Record]) -> list[Record]:

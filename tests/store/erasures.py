@@ -212,9 +212,9 @@ def _resolved(found: Open, note: str) -> Resolved:
     )
 
 
-def _contradicted(g: Garden, place: str) -> tuple[Open, Resolved]:
-    told, other = g.told(), g.world.keep()
-    found = g.world.contradiction(other, told.item)
+def _contradicted(g: Garden, place: str, *, first: bool = False) -> tuple[Open, Resolved]:
+    pair = g.told().item, g.world.keep()
+    found = g.world.contradiction(*(pair if first else pair[::-1]))
     closed = _resolved(found, g.word(place))
     g.world.apply(Note(None, found))
     g.world.apply(Note(found, closed))
@@ -224,6 +224,7 @@ def _contradicted(g: Garden, place: str) -> tuple[Open, Resolved]:
 @place
 def note_on_a_contradiction(g: Garden) -> None:
     _contradicted(g, "note_on_a_contradiction")
+    _contradicted(g, "note on a contradiction the other way round", first=True)
 
 
 @place
@@ -240,7 +241,11 @@ def note_on_a_contradiction_that_is_gone(g: Garden) -> None:
 
 @place
 def relation(g: Garden) -> None:
-    g.world.apply(Link(g.world.relation(g.told().item, g.world.keep(), relation_type=g.word("relation"))))
+    told, other = g.told().item, g.world.keep()
+    g.world.apply(
+        Link(g.world.relation(told, other, relation_type=g.word("relation"))),
+        Link(g.world.relation(other, told, relation_type=g.word("relation the other way round"))),
+    )
 
 
 @place
