@@ -340,7 +340,7 @@ def test_no_page_names_a_machine(page: Path):
         "see https://wiki.corp.test/page",
         "`http://build-7:8080`",
         "postgresql://me:pw@db7.internal:5432/x",
-        "in `/work/main/docs`",
+        "in `/home/ann/docs`",
         "(/home/mira/notes.md)",
         "/tmp/scratch",
         r"C:\Users\mira",
