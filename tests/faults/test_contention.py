@@ -1,6 +1,5 @@
 """Many writers on one tenant: no update is lost, no revision is skipped, nobody starves, nobody hears of locks."""
 
-import statistics
 import subprocess
 import sys
 import threading
@@ -8,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import apsw
@@ -26,6 +26,9 @@ from tests.worlds import World
 
 PROCESSES, THREADS, COUNTERS = 4, 4, 3
 WRITES = {"sqlite": 40, "postgres": 20}
+STARVED = 0.45
+"""So much of all that was written went by between two writes of one thread. On SQLite it is 0.3 at most, on a busy
+machine too; 0.6 at least where the last to come is served first, 0.65 where processes do not queue."""
 
 
 @pytest.fixture
@@ -66,10 +69,12 @@ def test_many_processes_and_threads_write_to_one_tenant(world: World, engine: st
     assert len(world.found(*(f"w{n}" for n in range(PROCESSES)), limit=5000)) == told_facts
     assert world.is_whole()
 
-    done = [account["done_after"] for account in accounts]
-    assert max(done) < 4 * statistics.median(done), sorted(done)
-    waits = [wait for account in accounts for wait in account["waits"]]
-    assert max(waits) < max(2, 100 * statistics.mean(waits)), (max(waits), statistics.mean(waits))
+    turns: dict[str, list[int]] = {}
+    for entry in world.store.entries(world.tenant, after=first.seq):
+        turns.setdefault(entry.header.actor, [first.rev]).append(entry.header.rev)
+    longest = max(after - before for revs in turns.values() for before, after in pairwise(revs))
+    print("LONGEST", longest / (PROCESSES * THREADS * writes))
+    assert longest < STARVED * PROCESSES * THREADS * writes, "somebody waited while the others wrote and wrote"
 
 
 def test_a_reader_sees_one_moment_while_others_write(world: World):

@@ -79,7 +79,7 @@ T = TypeVar("T")
 _numbers = count(1)
 
 USERS = ("ana", "ben")
-THREADS = ("kitchen", "office")
+THREADS = ("kitchen", "kitchen", "kitchen", "office")
 SESSIONS = (None, None, CauseId("session 1"), CauseId("session 2"))
 OWNERS: Sequence[dict[str, Any]] = (
     {"visibility": Visibility.USER_PRIVATE, "user_id": "ana"},
@@ -237,9 +237,19 @@ class Happenings(RuleBasedStateMachine):
     # -- memories change ----------------------------------------------------------------------------------
 
     @precondition(lambda self: self.now.items)
-    @rule(data=st.data(), names=st.lists(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=3, unique=True))
-    def revise(self, data: st.DataObject, names: list[str]) -> None:
+    @rule(
+        data=st.data(),
+        names=st.lists(st.sampled_from(sorted(FIELDS)), min_size=1, max_size=3, unique=True),
+        other=st.sampled_from(sorted(FIELDS)),
+    )
+    def revise(self, data: st.DataObject, names: list[str], other: str) -> None:
+        """Some fields, and often another one after them."""
         item = self.pick(data, self.items())
+        self._revise(data, item, names)
+        if other not in names:
+            self._revise(data, self.world.held(item).item, [other])
+
+    def _revise(self, data: st.DataObject, item: Item, names: list[str]) -> None:
         values = {name: self.pick(data, [v for v in FIELDS[name] if v != getattr(item, name)]) for name in names}
         if EDITABLE.issuperset(names) and not item.constitutional and data.draw(st.booleans()):
             self.memory.acting(self._as(item)).revise(item.id, **values)

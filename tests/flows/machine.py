@@ -14,10 +14,12 @@ from hypothesis.stateful import invariant, precondition, rule
 from recollect.care import audit, restore
 from recollect.care import erase as erasing
 from recollect.care.restore import OneEntry, OneMemory, Session, Target, ToRevision
-from recollect.domain.change import Consent, Disclose, Note, plain
+from recollect.domain.change import Append, Consent, Derive, Disclose, Note, plain
 from recollect.domain.ids import EventId, Rev, Seq
 from recollect.domain.item import Visibility
+from recollect.domain.journal import Entry
 from recollect.domain.record import Asked, Decided, Ended, Given, Pending, Record
+from recollect.domain.refs import Refs, refs
 from recollect.domain.scope import Scope
 from recollect.errors import BuiltOn, NotFound, Refused
 from recollect.policy.rollback import Plan
@@ -99,6 +101,7 @@ class Reversible(Happenings):
         try:
             rev, plan = self.memory.rollback(target, cascade=cascade)
         except (Refused, NotFound) as refusal:
+            assert preview is None or preview.blocked_by or not preview.undo
             assert snapshot(self.store, self.tenant) == before
             assert self.store.head(self.tenant) == head
             if isinstance(refusal, BuiltOn):
@@ -124,6 +127,27 @@ class Reversible(Happenings):
         assert set(refusal.entries) <= touched
         assert touched - chosen <= set(refusal.entries)
         assert not chosen & set(refusal.entries)
+        going = self.store.entries(self.tenant, seqs=sorted(chosen | set(refusal.entries)))
+        for entry in going:
+            if entry.header.seq in refusal.entries:
+                others = [other for other in going if other is not entry]
+                assert self._shares(entry, others) or self._loses_its_evidence(entry, others), entry
+
+    def _shares(self, entry: Entry, others: Sequence[Entry]) -> bool:
+        """Whether an entry names something that earlier ones made or set."""
+        mine = _refs(entry)
+        for other in others:
+            theirs = _refs(other)
+            met = theirs.makes & (mine.all | mine.own) or theirs.sets & mine.sets or theirs.own & mine.makes
+            if met and other.header.seq < entry.header.seq:
+                return True
+        return False
+
+    def _loses_its_evidence(self, entry: Entry, others: Sequence[Entry]) -> bool:
+        change = plain(entry.change) if entry.change else None
+        appended = [plain(other.change) for other in others if other.change]
+        going = {change.event.id for change in appended if isinstance(change, Append)}
+        return isinstance(change, Derive) and self.now.evidence(change.version) <= going
 
     def _and_back(self, before: Snapshot, after: Snapshot, times: int) -> None:
         """A rollback of the rollback brings back what was before it, and the next one what was after it."""
@@ -166,7 +190,9 @@ class Irreversible(Reversible):
     @precondition(lambda self: self.now.items)
     @rule(data=st.data())
     def protect(self, data: st.DataObject) -> None:
-        item = self.pick(data, self.items(lambda item: item.visibility is not Visibility.AGENT_SILO) or [None])
+        free = self.items(lambda item: item.visibility is not Visibility.AGENT_SILO and not item.constitutional)
+        protected = [self.now.items[id] for id in sorted(self.now.constitutional)]
+        item = self.pick(data, [*free, *free, *protected] or [None])  # lifted less often than not
         if item:
             self.memory.protect(item.id, not item.constitutional)
 
@@ -248,6 +274,10 @@ class Irreversible(Reversible):
             if isinstance(change, Consent) or (isinstance(change, Note) and isinstance(change.before, Given)):
                 found.add(change.before.id)
         return found
+
+
+def _refs(entry: Entry) -> Refs:
+    return refs(entry.change) if entry.change else Refs(frozenset(), frozenset(), frozenset())
 
 
 def _unexcused(records: Any, decided: set[str], erased: set[str]) -> dict[Any, Record]:

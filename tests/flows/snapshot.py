@@ -188,7 +188,6 @@ def _lost(then: Snapshot, now: Snapshot, constitutional: Iterable[str], kept: se
     while before != len(lost):
         before = len(lost)
         lost |= {id for id, event in then.events.items() if event["item_id"] in lost}
-        lost |= {id for id, item in then.items.items() if item.supersedes in lost}
         for id, version in then.versions.items():
             cited = then.evidence(version)
             if {version.item_id, version.derived_from} & lost or (cited and cited <= lost):

@@ -154,17 +154,20 @@ def _naming(store: Store, tenant: TenantId, things: set[str], after: Seq) -> lis
 
 
 def _standing(store: Store, tenant: TenantId, entries: Sequence[Past]) -> Standing:
-    items = {entry.item_id for entry in entries if entry.item_id}
-    held = [store.item(tenant, item_id) for item_id in sorted(items)]
+    asked = rollback.asked_for(entries)
+    items = {entry.item_id for entry in entries if entry.item_id} | {ItemId(r[2:]) for r in asked if r.startswith("i:")}
+    held = [held for item_id in sorted(items) if (held := store.item(tenant, item_id))]
+    made = _naming(store, tenant, {ref for ref in asked if ref.startswith("v:")}, Seq(0))
     changes = [plain(entry.change) for entry in entries if entry.change]
-    hidden = [change.version.id for change in changes if isinstance(change, Discard)]
+    discarded = [change.version.id for change in changes if isinstance(change, Discard)]
     withdrawn = [change.item for change in changes if isinstance(change, Withdraw)]
     threads = {item.id: item for item in withdrawn if isinstance(item.body, Episode) and item.thread_id}
     owners = {id: store.thread(_thread(tenant, item), item.visibility) for id, item in threads.items()}
     return Standing(
-        constitutional=frozenset(h.item.id for h in held if h and h.item.constitutional),
+        constitutional=frozenset(h.item.id for h in held if h.item.constitutional),
         erased=frozenset(tombstone.ref for tombstone in store.tombstones(tenant)),
-        evidence=tuple(store.cited(tenant, hidden)) if hidden else None,
+        hidden=frozenset({f"i:{h.item.id}" for h in held if h.withdrawn} | (rollback.hidden(made) & asked)),
+        evidence=tuple(store.cited(tenant, discarded)) if discarded else None,
         owners={id: owner.item.id for id, owner in owners.items() if owner and owner.item.id != id},
     )
 

@@ -1,11 +1,10 @@
-"""The time machine's arithmetic: what to undo, in which order, and what stands in the way."""
+"""The time machine's arithmetic: what to undo, in which order, what stays, and what stands in the way."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.domain.change import (
     Append,
-    Change,
     Consent,
     Create,
     Derive,
@@ -22,43 +21,45 @@ from recollect.domain.change import (
     Unlink,
     Withdraw,
     inverse,
-    plain,
 )
 from recollect.domain.event import Event
-from recollect.domain.ids import EventId, ItemId, Seq, VersionId
+from recollect.domain.ids import EventId, ItemId, Seq
 from recollect.domain.item import Episode
-from recollect.domain.journal import Entry
 from recollect.domain.record import Open, Resolved, concerns
-from recollect.domain.refs import Refs, item_of, refs
+from recollect.domain.refs import item_of
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness
+from recollect.policy.ground import (
+    Cited,
+    Past,
+    builds_on,
+    dependents,
+    effective,
+    in_force,
+    past,
+    uncited,
+    withdrawn_events,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """An entry as the time machine reads it. The change is None where its body was erased."""
-
-    seq: Seq
-    op: str
-    item_id: ItemId | None
-    undoes: Seq | None
-    change: Change | None
-
-    @property
-    def refs(self) -> Refs:
-        return refs(self.change) if self.change else _NOTHING
-
-
-_NOTHING = Refs(frozenset(), frozenset(), frozenset())
-
-Cited = Mapping[VersionId, Mapping[EventId, bool]]
-"""Versions with every event that they cite and whether that one is live."""
-_NOBODY: Cited = {}
-
-
-def past(entry: Entry) -> Past:
-    header = entry.header
-    return Past(header.seq, header.op, header.item_id, header.undoes, entry.change)
+__all__ = [
+    "Cited",
+    "Past",
+    "Plan",
+    "Standing",
+    "Stay",
+    "asked_for",
+    "builds_on",
+    "dependents",
+    "effective",
+    "footing",
+    "hidden",
+    "in_force",
+    "movable",
+    "past",
+    "plan",
+    "uncited",
+    "withdrawn_events",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,120 +81,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of the world: memories that are constitutional, and things that were erased; of versions that may
-    come back, the live events that they cite, and of episodes that may, who owns their thread by now."""
+    """What is known of the world: memories that are constitutional, things that were erased, and of what an undoing
+    would stand on, what is hidden; of versions that may come back, the live events that they cite, and of episodes
+    that may, who owns their thread by now."""
 
     constitutional: frozenset[ItemId] = frozenset()
     erased: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
     evidence: tuple[Event, ...] | None = None
     owners: Mapping[ItemId, ItemId] = field(default_factory=dict[ItemId, ItemId])
-
-
-def effective(entries: Iterable[Past]) -> list[Past]:
-    """The entries that still have an effect: an entry and its undoing cancel out when both are among them."""
-    ordered = sorted(entries, key=lambda entry: entry.seq, reverse=True)
-    here = {entry.seq for entry in ordered}
-    undone: set[Seq] = set()
-    kept: list[Past] = []
-    for entry in ordered:
-        if entry.seq in undone:
-            continue
-        if entry.undoes is not None and entry.undoes in here:
-            undone.add(entry.undoes)
-            continue
-        kept.append(entry)
-    return kept[::-1]
-
-
-def in_force(chosen: Collection[Past], later: Iterable[Past]) -> list[Past]:
-    """The chosen entries that have an effect by now: neither undone among themselves nor by later ones."""
-    still = {entry.seq for entry in effective({entry.seq: entry for entry in [*chosen, *later]}.values())}
-    return [entry for entry in effective(chosen) if entry.seq in still]
-
-
-def builds_on(later: Past, earlier: Past) -> bool:
-    """Whether the later entry stands on what the earlier one did."""
-    ground = Ground()
-    ground.add(earlier)
-    return ground.carries(later)
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What a number of entries have made and set: what later ones may stand on."""
-
-    makes: set[str] = field(default_factory=set[str])
-    sets: set[str] = field(default_factory=set[str])
-    touched: set[str] = field(default_factory=set[str])
-
-    def add(self, entry: Past) -> None:
-        made = entry.refs
-        self.makes.update(made.makes)
-        self.sets.update(made.sets)
-        self.touched.update(_owners(made))
-
-    def carries(self, later: Past) -> bool:
-        yours = later.refs
-        return not (
-            self.makes.isdisjoint(yours.makes | yours.needs | _owners(yours))
-            and self.sets.isdisjoint(yours.sets)
-            and self.touched.isdisjoint(yours.makes)
-        )
-
-
-def _owners(named: Refs) -> set[str]:
-    return {field.partition("/")[0] for field in named.sets}
-
-
-def dependents(chosen: Collection[Past], entries: Iterable[Past], cited: Cited = _NOBODY) -> list[Past]:
-    """Entries after the chosen ones that build on them, directly or through others. Cancelled pairs do not count.
-
-    `cited` tells of versions what evidence they have: the last of it does not go without them.
-    """
-    taken = {entry.seq: entry for entry in chosen}
-    standing = {entry.seq: entry for entry in effective((taken | {entry.seq: entry for entry in entries}).values())}
-    order = sorted((standing | taken).items())
-    withdrawn: set[EventId] = set()
-    while True:
-        found = _carried(order, taken, withdrawn, cited)
-        going = withdrawn_events([*taken.values(), *found])
-        if going <= withdrawn:
-            return found
-        withdrawn |= going  # an event may have been brought back after what cites it: look again
-
-
-def _carried(
-    order: Iterable[tuple[Seq, Past]], taken: Mapping[Seq, Past], withdrawn: set[EventId], cited: Cited
-) -> list[Past]:
-    ground = Ground()
-    found: list[Past] = []
-    for seq, entry in order:
-        if seq not in taken:
-            if not (ground.carries(entry) or _bereft(entry, withdrawn, cited)):
-                continue
-            found.append(entry)
-        ground.add(entry)
-    return found
-
-
-def _bereft(entry: Past, withdrawn: Collection[EventId], cited: Cited) -> bool:
-    """Whether the entry derived a version that is left without a live witness."""
-    change = _plain(entry)
-    return (
-        isinstance(change, Derive)
-        and change.version.id in cited
-        and not _borne_out(cited[change.version.id], withdrawn)
-    )
-
-
-def uncited(withdrawn: Collection[EventId], cited: Cited) -> set[VersionId]:
-    """Versions whose every live witness is being withdrawn: they go with their evidence."""
-    gone = set(withdrawn)
-    return {version_id for version_id, events in cited.items() if not _borne_out(events, gone)}
-
-
-def _borne_out(events: Mapping[EventId, bool], gone: Collection[EventId]) -> bool:
-    return any(live and event_id not in gone for event_id, live in events.items())
 
 
 def plan(chosen: Sequence[Past], later: Sequence[Past], standing: Standing, *, cascade: bool) -> Plan:
@@ -231,23 +127,25 @@ class _Course:
     lost: set[str] = field(default_factory=set[str])
     undo: list[Undo] = field(default_factory=list[Undo])
     stays: dict[Seq, str] = field(default_factory=dict[Seq, str])
+    shown: set[str] = field(default_factory=set[str])
     appended: list[Event] = field(default_factory=list[Event])
 
     def settled(self, order: Sequence[Past]) -> bool:
         """One walk. False when it learnt something that it should have known when it set out: walk again."""
         known = len(self.held) + len(self.lost)
-        self.undo, self.stays = [], {}
-        self.appended = [change.event for entry in order if isinstance(change := _plain(entry), Append)]
+        self.undo, self.stays, self.shown = [], {}, set()
+        self.appended = [change.event for entry in order if isinstance(change := entry.plain, Append)]
         for entry in order:
             back = self._take(entry)
             if back is not None:
                 self.undo.append(Undo(entry.seq, back))
+                self.shown |= entry.refs.makes if isinstance(back, Create | Append | Derive) else set()
         self.lost |= self._bare()
         return known == len(self.held) + len(self.lost)
 
     def _take(self, entry: Past) -> Plain | None:
         """How an entry is taken back; None when it stays."""
-        change, why = _plain(entry), _immovable(entry, self.standing)
+        change, why = entry.plain, _immovable(entry, self.standing)
         if change is None or why:
             return self._stay(entry, why)
         back = inverse(change)
@@ -258,7 +156,7 @@ class _Course:
             return self._lose(entry, "one of the memories that it joins was erased")
         if isinstance(back, Create) and self._owned_by_another(back):
             return self._lose(entry, "its thread goes on in another memory")
-        if (entry.refs.makes | _footing(back)) & self.lost:
+        if entry.refs.makes & self.lost or footing(back) & self._absent():
             return self._lose(entry, "what it stands on does not come back")
         return self._pointing(entry, back) if isinstance(back, Revise) else back
 
@@ -266,7 +164,7 @@ class _Course:
         """It stays, with what it did and what that stands on. A word that was given, a reading and a protection are
         not part of any memory: they hold on to their own record alone."""
         self.stays[entry.seq] = why
-        change = _plain(entry)
+        change = entry.plain
         match change:
             case Withdraw() | Retract() | Discard() | Unlink():
                 self.lost |= entry.refs.makes
@@ -283,6 +181,9 @@ class _Course:
         """It stays, since what it would bring back, or change, is not there."""
         self.stays[entry.seq] = why
         self.lost |= entry.refs.makes
+
+    def _absent(self) -> set[str]:
+        return self.lost | (self.standing.hidden - self.shown)
 
     def _bare(self) -> set[str]:
         """Versions that would come back without any of their evidence."""
@@ -304,26 +205,26 @@ class _Course:
         edits = [self._forget(edit) for edit in back.edits]
         edits = [edit for edit in edits if edit.before != edit.after]
         if not [edit for edit in edits if edit.field != "updated_at"]:
-            self.stays[entry.seq] = "what it pointed at was erased"
+            gone = "was erased" if _pointers(back) & self.standing.erased else "does not come back"
+            self.stays[entry.seq] = f"what it pointed at {gone}"
             return None
         return replace(back, edits=tuple(edits))
 
     def _forget(self, edit: Edit) -> Edit:
         match edit.field:
             case "active_version_id":
-                gone = {f"v:{value}" for value in (edit.before, edit.after)} & (self.standing.erased | self.lost)
+                mark, gone = "v", self.standing.erased | self._absent()
             case "superseded_by":
-                gone = {f"i:{value}" for value in (edit.before, edit.after)} & self.lost
+                mark, gone = "i", self.lost
             case _:
                 return edit
-        ids = {ref[2:] for ref in gone}
-        before, after = (None if value in ids else value for value in (edit.before, edit.after))
+        before, after = (None if f"{mark}:{value}" in gone else value for value in (edit.before, edit.after))
         return Edit(edit.field, before, after)
 
 
 def _immovable(entry: Past, standing: Standing) -> str:
     """Why an entry stays whatever happens to the others; blank when it need not."""
-    change = _plain(entry)
+    change = entry.plain
     if change is None:
         return "a checkpoint is not rolled back" if entry.op == "checkpoint" else "its content was erased"
     back = inverse(change)
@@ -341,7 +242,7 @@ def movable(entries: Iterable[Past], standing: Standing) -> list[Past]:
     return [entry for entry in entries if not _immovable(entry, standing)]
 
 
-def _footing(back: Plain) -> set[str]:
+def footing(back: Plain) -> set[str]:
     """What must be there for this to be done."""
     match back:
         case Append(event):
@@ -350,12 +251,34 @@ def _footing(back: Plain) -> set[str]:
             return {f"i:{version.item_id}"} | ({f"v:{version.derived_from}"} if version.derived_from else set())
         case Revise(item_id):
             return {f"i:{item_id}"}
-        case Create(item):
-            return {f"i:{item.supersedes}"} if item.supersedes else set()
         case Link() | Note():
             return {f"i:{item_id}" for item_id in _ends(back)}
         case _:
             return set()
+
+
+def asked_for(entries: Iterable[Past]) -> set[str]:
+    """The memories and versions that undoing these entries would stand on or point at."""
+    found: set[str] = set()
+    for change in (entry.plain for entry in entries):
+        back = inverse(change) if change else None
+        if back is not None and not isinstance(back, Irreversible):
+            found |= footing(back) | (_pointers(back) if isinstance(back, Revise) else set())
+    return found
+
+
+def _pointers(back: Revise) -> set[str]:
+    """The versions that an edit of the active one names."""
+    edits = [edit for edit in back.edits if edit.field == "active_version_id"]
+    return {f"v:{value}" for edit in edits for value in (edit.before, edit.after) if value}
+
+
+def hidden(entries: Iterable[Past]) -> set[str]:
+    """What the latest of these entries that made it has hidden."""
+    latest: dict[str, bool] = {}
+    for entry in sorted(entries, key=lambda entry: entry.seq):
+        latest |= dict.fromkeys(entry.refs.makes, isinstance(entry.plain, _Hiding))
+    return {thing for thing, gone in latest.items() if gone}
 
 
 def _ends(back: Link | Note) -> tuple[ItemId, ...]:
@@ -380,12 +303,3 @@ def _cited(version: Version, events: Iterable[Event]) -> set[EventId]:
         for event in events
         if event.id in named or any(r.episode_id == event.item_id and r.first <= event.seq <= r.last for r in ranges)
     }
-
-
-def _plain(entry: Past) -> Plain | None:
-    return plain(entry.change) if entry.change else None
-
-
-def withdrawn_events(entries: Iterable[Past]) -> set[EventId]:
-    """The events that undoing these entries would withdraw."""
-    return {change.event.id for entry in entries if isinstance(change := _plain(entry), Append)}
