@@ -218,6 +218,11 @@ def test_what_was_erased_stays_erased_in_a_file_that_was_copied_back_by_hand(tmp
     assert b"quetzal" not in path.read_bytes()
 
 
+def test_a_long_statement_is_remembered_whole(admin):
+    text = "tea " * 5_000
+    assert admin.show(admin.remember(text).item_id).words == text
+
+
 def test_a_memory_that_was_rescued_from_an_erasure_in_time_is_not_erased_later(tmp_path, monkeypatch):
     path = tmp_path / "m.db"
     with open_memory(path, user="root") as memory:

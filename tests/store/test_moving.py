@@ -9,12 +9,12 @@ from itertools import islice
 import pytest
 
 from recollect.domain import codec
-from recollect.domain.change import Create, revise
+from recollect.domain.change import Create, Link, Unlink, revise
 from recollect.domain.ids import TenantId
 from recollect.errors import Invalid, NotFound, RecollectError
 from recollect.ports import Store
 from recollect.store.dumping import TABLES
-from tests.worlds import EVERYTHING, World, furnish
+from tests.worlds import ALL, ANY_STATE, EVERYTHING, World, furnish
 
 
 def copied(world: World, store: Store, rows: Iterator[Mapping[str, object]] | None = None) -> World:
@@ -104,20 +104,8 @@ def test_a_spoiled_dump_is_refused_and_leaves_nothing(world: World, spoil: Calla
     with pytest.raises(RecollectError):
         world.store.load(copy, iter(rows))
     assert copy not in world.store.tenants()
-    assert world.store.items(copy, filters_any(), EVERYTHING, page_all()) == []
+    assert world.store.items(copy, ANY_STATE, EVERYTHING, ALL) == []
     world.store.load(copy, world.store.dump(world.tenant))
-
-
-def filters_any():
-    from tests.worlds import ANY_STATE
-
-    return ANY_STATE
-
-
-def page_all():
-    from tests.worlds import ALL
-
-    return ALL
 
 
 def test_a_dump_shows_one_moment_although_others_write(world: World):
@@ -178,8 +166,6 @@ def test_a_state_depends_on_what_memory_holds_and_on_nothing_else(found: Callabl
         one.apply(Create(item))
     two.apply(*map(Create, reversed(items)))
     link = one.relation(items[0], items[3])
-    from recollect.domain.change import Link, Unlink
-
     one.apply(Link(link))
     two.apply(Link(link)), two.apply(Unlink(link)), two.apply(Link(link))
     assert one.state() == two.state()

@@ -11,6 +11,8 @@ from recollect.domain.level import Level
 from recollect.domain.moment import zoned
 from recollect.domain.text import name, sound, sound_json
 
+LONGEST_VALUE = 2_000
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -24,7 +26,7 @@ class Fact:
     def __post_init__(self) -> None:
         for text, what in ((self.key, "key"), (self.value, "value"), (self.scope, "scope")):
             if text is not None:
-                sound(text, f"a fact's {what}", 2_000)
+                sound(text, f"a fact's {what}", LONGEST_VALUE)
         if not 0 <= self.confidence <= 1:
             raise ValueError(f"confidence {self.confidence}: give a number from 0 to 1")
 

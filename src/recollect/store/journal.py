@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from recollect.domain.change import Change, Undo, operation
+from recollect.domain.codec import canonical
 from recollect.domain.ids import CauseId, ItemId, Rev, Seq
 from recollect.domain.journal import Body, Entry, Header, body_hash, body_text, header_hash
 from recollect.domain.refs import item_of, refs
@@ -129,7 +130,7 @@ class Pen:
 
 def _thread(owner: Owner) -> Thread:
     """A thread is told from others of its name by whose it is."""
-    return "|".join(id or "" for id in (owner.user_id, owner.agent_id, owner.project_id)), owner.thread_id or ""
+    return canonical([owner.user_id, owner.agent_id, owner.project_id]), owner.thread_id or ""
 
 
 def read_thread_rev(tx: Tx, of: Owner) -> int:

@@ -12,7 +12,7 @@ from recollect.domain import codec
 from recollect.domain.change import Append, Change, Create, Derive
 from recollect.domain.event import Event, Trust
 from recollect.domain.ids import EventId, ItemId, Rev, VersionId
-from recollect.domain.item import Body, Episode, Fact, Item, Visibility
+from recollect.domain.item import LONGEST_VALUE, Body, Episode, Fact, Item, Visibility
 from recollect.domain.level import Level
 from recollect.domain.scope import Principal, Scope, actor
 from recollect.domain.text import name
@@ -168,7 +168,7 @@ class Ingest:
 
     def _item(self, statement: Statement, now: datetime) -> Item:
         item = self._blank(
-            statement.body or Fact(value=statement.text),
+            statement.body or _fact(statement.text),
             now,
             category=statement.category,
             importance=statement.importance,
@@ -268,6 +268,11 @@ def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | 
     """What a request asked for, so that a key is not used for two different ones."""
     asked = [use, codec.encode(scope), visibility.value, *(codec.encode(part) for part in parts)]
     return sha256(codec.canonical(asked).encode(errors="surrogatepass")).hexdigest()
+
+
+def _fact(text: str) -> Fact:
+    """The statement as the value of a fact, where it is short enough to be one; its words are in its version anyway."""
+    return Fact(value=text) if len(text) <= LONGEST_VALUE else Fact()
 
 
 def _message(statement: Statement) -> Message:
