@@ -10,8 +10,9 @@ from recollect.domain.item import Episode, Item
 from recollect.domain.journal import Entry
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import BuiltOn, NotFound, Refused, Stale, StoreBusy
-from recollect.policy import rollback, times
-from recollect.policy.rollback import Cited, Past, Plan, Standing
+from recollect.policy import ground, rollback, times
+from recollect.policy.ground import Cited, Past
+from recollect.policy.rollback import Plan, Standing
 from recollect.ports import Store
 
 _TRIES = 20
@@ -74,12 +75,12 @@ def chosen(store: Store, tenant: TenantId, target: Target) -> Sequence[Entry]:
 
 def preview(store: Store, tenant: TenantId, target: Target, *, cascade: bool = False) -> Plan:
     """What a rollback would undo, what would stay and why, and what stands in its way."""
-    taken = [rollback.past(entry) for entry in chosen(store, tenant, target)]
+    taken = [ground.past(entry) for entry in chosen(store, tenant, target)]
     later, cited = _later(store, tenant, taken)
     _not_undone_already(target, taken, later)
     standing = _standing(store, tenant, [*taken, *later])
-    in_force = rollback.in_force(taken, later)
-    depending = rollback.dependents(rollback.movable(in_force, standing), [*taken, *later], cited)
+    in_force = ground.in_force(taken, later)
+    depending = ground.dependents(rollback.movable(in_force, standing), [*taken, *later], cited)
     whole = rollback.plan(in_force, depending, standing, cascade=True)
     if isinstance(target, OneEntry) and target.seq not in {undo.entry for undo in whole.undo}:
         return replace(whole, undo=())  # it stays in any case: then nothing that built on it need go
@@ -136,10 +137,10 @@ def _later(store: Store, tenant: TenantId, taken: Sequence[Past]) -> tuple[list[
         things = {thing for entry in pool for thing in entry.refs.own} - seen
         seen |= things
         entries = _naming(store, tenant, things, first)
-        if fresh := rollback.withdrawn_events(pool):
+        if fresh := ground.withdrawn_events(pool):
             cited |= {citing.version_id: citing.events for citing in store.citing(tenant, sorted(fresh))}
-            going = rollback.withdrawn_events([*known.values(), *pool])
-            bare = {f"v:{version_id}" for version_id in rollback.uncited(going, cited)} - seen
+            going = ground.withdrawn_events([*known.values(), *pool])
+            bare = {f"v:{version_id}" for version_id in ground.uncited(going, cited)} - seen
             entries += _naming(store, tenant, bare, Seq(0))
         pool = [entry for entry in entries if entry.seq not in known]
         known |= {entry.seq: entry for entry in pool}
@@ -150,7 +151,7 @@ def _later(store: Store, tenant: TenantId, taken: Sequence[Past]) -> tuple[list[
 def _naming(store: Store, tenant: TenantId, things: set[str], after: Seq) -> list[Past]:
     if not things:
         return []
-    return [rollback.past(entry) for entry in store.entries(tenant, refs=sorted(things), after=after)]
+    return [ground.past(entry) for entry in store.entries(tenant, refs=sorted(things), after=after)]
 
 
 def _standing(store: Store, tenant: TenantId, entries: Sequence[Past]) -> Standing:
@@ -188,7 +189,7 @@ def _timed(store: Store, tenant: TenantId, plan: Plan) -> Plan:
 
 
 def _not_undone_already(target: Target, taken: Sequence[Past], later: Sequence[Past]) -> None:
-    if isinstance(target, OneEntry) and not rollback.in_force(taken, later):
+    if isinstance(target, OneEntry) and not ground.in_force(taken, later):
         by = [entry.seq for entry in later if entry.undoes == target.seq]
         raise Refused(
             f"entry {target.seq} is rolled back already, by entry {max(by)}",

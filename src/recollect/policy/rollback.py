@@ -164,10 +164,7 @@ class _Course:
         """It stays, with what it did and what that stands on. A word that was given, a reading and a protection are
         not part of any memory: they hold on to their own record alone."""
         self.stays[entry.seq] = why
-        change = entry.plain
-        match change:
-            case Withdraw() | Retract() | Discard() | Unlink():
-                self.lost |= entry.refs.makes
+        match entry.plain:
             case Create() | Append() | Revise():
                 self.held |= entry.refs.needs
             case Derive(version):
