@@ -61,6 +61,10 @@ class LeaseLost(RecollectError):
     """Another worker holds the job by now; nothing of this step was written."""
 
 
+class ModelFailed(RecollectError):
+    """A model did not answer, answered too late, or answered something that cannot be used."""
+
+
 class StoreError(RecollectError):
     """The store cannot do its work at the moment. Nothing was half written."""
 

@@ -4,16 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
+from recollect.domain.embedding import Profile
 from recollect.domain.event import Event
 from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
 from recollect.domain.item import Item, Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head
 from recollect.domain.observation import Observation, Operation, Usage
+from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Record
 from recollect.domain.relation import Relation
@@ -21,6 +23,7 @@ from recollect.domain.scope import Actor, Scope, Sight
 from recollect.domain.version import Version
 
 UNWRITTEN = Rev(0)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,54 @@ class Found:
     score: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a query looks for in the store: words, a vector, or both, among the events or the items that pass.
+
+    `filters` and `sight` are enforced by the store. For events the filters are about the episode that owns them, but
+    for `role`, which is the event's own. `vector` is of the embedder of that name.
+    """
+
+    words: Sequence[str] = ()
+    vector: bytes | None = None
+    embedder: str | None = None
+    filters: Filters
+    sight: Sight
+    limit: int = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A live event, or the R3 version of a live item, that a query found.
+
+    `text`: the score of the text index (higher is better, comparable within one answer), None where no word matched.
+    `cosine`: of the vectors; of the best chunk of a long event. None where there is no vector of it, or where it was
+    out of the vector index's reach.
+    """
+
+    ref: str
+    item_id: ItemId
+    text: float | None = None
+    cosine: float | None = None
+    seq: int = 0
+    """The event's place in its thread; 0 for an item."""
+    ts: datetime
+    """When the event happened; for an item, when it was last updated."""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What was found, best text scores and best cosines united, and how common the words are.
+
+    `documents` and `frequency` count the texts of the whole index; they may be estimates.
+    """
+
+    hits: Sequence[Hit]
+    documents: int
+    frequency: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Tombstone:
     """What is left of something erased."""
@@ -122,6 +173,30 @@ class Seal(Protocol):
     def public_key(self) -> bytes: ...
 
     def valid(self, message: bytes, signature: bytes, public_key: bytes) -> bool: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def name(self) -> str:
+        """The name under which its vectors are kept: another model, or another build of it, has another name."""
+        ...
+
+    @property
+    def profile(self) -> Profile: ...
+
+    def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        """One vector of unit length per text, as little-endian floats of four bytes. Raises ModelFailed."""
+        ...
+
+
+class Writer(Protocol):
+    """A language model that answers a prompt in the form that the prompt asks for, or fails."""
+
+    def write(self, prompt: Prompt[T], *, tenant: TenantId) -> T:
+        """The answer, checked against the prompt's form. Raises ModelFailed; nothing else comes out of it."""
+        ...
 
 
 class Store(Protocol):
@@ -235,6 +310,14 @@ class Store(Protocol):
 
     def search(self, tenant: TenantId, words: Sequence[str], sight: Sight, limit: int = 20) -> Sequence[Found]:
         """Live events and versions in sight that hold any of the words, best first."""
+        ...
+
+    def find_events(self, tenant: TenantId, wanted: Wanted) -> Hits:
+        """Events for a query. States and categories of the filters are not asked of the episodes that own them."""
+        ...
+
+    def find_items(self, tenant: TenantId, wanted: Wanted) -> Hits:
+        """Items for a query, by the R3 that speaks for each."""
         ...
 
     # -- reading the journal ------------------------------------------------------------------------------

@@ -1,9 +1,11 @@
 """What a caller asks for: filters that the stores apply, and a page of the answer."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
-from recollect.domain.ids import ItemId
+from recollect.domain.ids import ItemId, Rev
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,8 @@ class Filters:
     updated_after: datetime | None = None
     updated_before: datetime | None = None
     purge_due: datetime | None = None
+    valid_at: datetime | None = None
+    """Only what held at that time: begun by then, and not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +43,78 @@ class Page:
     def __post_init__(self) -> None:
         if not 1 <= self.limit <= 1_000:
             raise ValueError(f"limit {self.limit}: give a number from 1 to 1000")
+
+
+class Form(StrEnum):
+    """How long the results are."""
+
+    BULLETS = "bullets"
+    """One line each."""
+    FULL = "full"
+    """The whole summary and what is known about the memory."""
+
+
+class Source(StrEnum):
+    """Where results come from."""
+
+    MEMORY = "memory"
+    """Memories: facts and whatever else was made of the evidence."""
+    EVIDENCE = "evidence"
+    """The events themselves, word for word."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question to memory. `agent` is whose allowlist holds; `thread_id` is the conversation that asks, and gets the
+    delta header. `threshold` is a calibrated score from 0 to 1; left out, the one that tells noise from memories holds.
+    """
+
+    text: str
+    agent: str | None = None
+    categories: frozenset[str] | None = None
+    filters: Filters = Filters()
+    top_k: int = 5
+    form: Form = Form.BULLETS
+    budget_tokens: int = 512
+    threshold: float | None = None
+    source: Source = Source.MEMORY
+    explain: bool = False
+    thread_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise ValueError("the query is blank: ask something")
+        if not 1 <= self.top_k <= 200:
+            raise ValueError(f"top_k {self.top_k}: give a number from 1 to 200")
+        if not 1 <= self.budget_tokens <= 100_000:
+            raise ValueError(f"budget_tokens {self.budget_tokens}: give a number from 1 to 100,000")
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold {self.threshold}: give a number from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One answer: a memory, an event, or a memory that is related to one of them."""
+
+    id: str
+    """The item's id, or the event's with Source.EVIDENCE."""
+    category: str
+    text: str
+    """What is served: "[category] …" for bullets."""
+    score: float
+    related_to: ItemId | None = None
+    meta: Mapping[str, object] = field(default_factory=dict[str, object])
+    """For Form.FULL, and for events: who, when, where, how sure, what it rests on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a query is answered with. No results means that memory knows nothing about it."""
+
+    header: tuple[str, ...] = ()
+    """The delta header: its first line, then at most three bullets. Empty where nothing changed."""
+    results: tuple[Result, ...] = ()
+    explain: tuple[Mapping[str, object], ...] = ()
+    """Per result, where it was asked for: the signals that put it there."""
+    tokens: int = 0
+    rev: Rev

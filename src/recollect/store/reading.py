@@ -51,6 +51,10 @@ def filtered(filters: Filters) -> Where:
         if (value := getattr(filters, name)) is not None:
             where.append(f"i.{column} in :{name}[]")
             values[name] = sorted(value)
+    if filters.valid_at is not None:
+        where.append("(i.valid_from is null or i.valid_from <= :valid_at)")
+        where.append("(i.valid_to is null or i.valid_to > :valid_at)")
+        values["valid_at"] = filters.valid_at
     if filters.pinned is not None:
         where.append(f"i.pinned_min_level is {'not ' if filters.pinned else ''}null")
     for name, condition in (

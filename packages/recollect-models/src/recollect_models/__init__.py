@@ -1,0 +1,1 @@
+"""Weights that Recollect runs locally. The package holds files and no code that runs them."""

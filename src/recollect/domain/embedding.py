@@ -1,0 +1,21 @@
+"""What the numbers of one embedder mean. Every threshold on a similarity is part of a profile: none holds for all."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The bands of one embedder, as cosines of unit vectors, from surely the same down to merely related.
+
+    `same`: two statements above it say the same. `judge`: above it they are about the same matter, and one may renew or
+    contradict the other. `link_min`: above it they are worth an edge. `floor`: unrelated texts rarely reach it.
+    """
+
+    same: float = 0.92
+    judge: float = 0.70
+    link_min: float = 0.55
+    floor: float = 0.25
+
+    def __post_init__(self) -> None:
+        if not -1 <= self.floor <= self.link_min <= self.judge <= self.same <= 1:
+            raise ValueError("the bands of an embedder rise: floor, link_min, judge, same, from -1 to 1")

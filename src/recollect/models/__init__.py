@@ -1,0 +1,1 @@
+"""The outside minds: local models, and remote ones behind the same ports."""
