@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "recollect"
 
 BASE = {"domain", "policy", "errors", "ports", "clock", "settings"}
 MEMORY = BASE | {"write", "care", "read"}
-WHOLE = MEMORY | {"gate", "memory", "client", "jobs", "store", "models", "wiring", "__init__"}
+WHOLE = MEMORY | {"gate", "custody", "memory", "minds", "client", "jobs", "store", "models", "wiring", "__init__"}
 
 # What each part of the package may import besides itself. A part not named here does not belong.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -27,15 +27,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "care": BASE,
     "read": BASE,
     "gate": MEMORY,
-    "memory": MEMORY | {"gate"},
+    "custody": MEMORY | {"gate"},
+    "memory": MEMORY | {"gate", "custody"},
     "client": {"domain", "errors", "settings"},
-    "jobs": MEMORY | {"memory"},
+    "jobs": MEMORY | {"memory", "custody"},
+    "minds": BASE | {"models"},
     "wiring": WHOLE - {"__init__"},
     "__init__": WHOLE,
     "interfaces": WHOLE,
     "integrations": WHOLE,
 }
-MODULES = {"__init__", "gate", "memory", "client", "wiring", "settings", "ports", "errors", "clock"}
+MODULES = {"__init__", "gate", "custody", "memory", "minds", "client", "wiring", "settings", "ports", "errors", "clock"}
 
 PURE = {"domain", "policy"}
 BUILTINS = {"__import__", "breakpoint", "eval", "exec", "input", "open", "print"}

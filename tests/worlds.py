@@ -9,6 +9,7 @@ from struct import pack
 from typing import Any
 
 from recollect.care import audit
+from recollect.custody import Deps
 from recollect.domain import codec
 from recollect.domain.change import (
     Append,
@@ -38,7 +39,7 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Principal, Role, Scope, Sight
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, Witness
-from recollect.memory import Deps, Memory
+from recollect.memory import Memory
 from recollect.ports import Held, Receipt, Store, Vector
 from recollect.store.sidecar import FileErasures, FileSeal
 

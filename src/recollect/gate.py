@@ -36,6 +36,14 @@ class Gate:
         """Pass, or an error, for the ids that a request names."""
         must(access.may_act_in(self._principal, scope))
 
+    def speak_for(self, agent: str | None) -> None:
+        """Pass, or an error, for the agent that a request names: an agent speaks for itself alone."""
+        own = self._principal.agent_id
+        if agent is not None and own is not None and agent != own:
+            raise Forbidden(
+                f"this credential is of the agent {own!r}, not of {agent!r}", f"Leave it out, or name {own!r}."
+            )
+
     # -- reading ------------------------------------------------------------------------------------------
 
     def read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:

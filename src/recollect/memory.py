@@ -1,51 +1,39 @@
 """Memory: the front door. One short method per use case; a principal stands behind every one of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recollect.care import audit, restore, transfer
-from recollect.care import erase as erasing
-from recollect.care.audit import Verified
-from recollect.care.erase import Wipe
-from recollect.care.restore import Target
-from recollect.clock import Clock
+from recollect.custody import Custody, Deps
+from recollect.domain import witness as notation
 from recollect.domain.change import Change, Note, Protect, Verb, move, revise
 from recollect.domain.event import Event, Trust
-from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev, Seq
-from recollect.domain.item import Active, Archived, Body, Item, SoftDeleted, State, Visibility
-from recollect.domain.job import JobStatus
-from recollect.domain.journal import Entry, Head
-from recollect.domain.query import Filters, Page
+from recollect.domain.ids import ItemId, Rev, Seq
+from recollect.domain.item import Active, Archived, Artifact, Body, Item, SoftDeleted, State, Visibility
+from recollect.domain.journal import Entry
+from recollect.domain.query import Answer, Filters, Page, Query
 from recollect.domain.record import RULES, Rules
 from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.domain.text import sound
 from recollect.domain.version import Version
-from recollect.errors import Forbidden, Invalid, NotFound, StoreError, checked
-from recollect.gate import Gate, must
+from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
+from recollect.errors import Invalid, NotFound, checked
 from recollect.policy import access
 from recollect.policy.access import Action
-from recollect.policy.rollback import Plan
-from recollect.ports import Erasures, Held, Kept, Seal, Store
-from recollect.write.ingest import Appended, Ingest, Message, Remembered, Statement, Threads
+from recollect.ports import UNWRITTEN, Held
+from recollect.write.extraction import Extraction
+from recollect.write.ingest import Appended, Ingest, Ingested, Message, Remembered, Statement, Threads
+
+if TYPE_CHECKING:
+    from recollect.write.formats import Thread
 
 PURGE_AFTER = timedelta(days=30)
 DEFAULT_THREAD = "notes"
+LONGEST_QUERY = 10_000
 EDITABLE = frozenset({"body", "category", "importance", "tags", "topic_key", "valid_from", "valid_to", "private"})
 _EVERYTHING = Page()
 _ACTIVE = Filters()
-
-
-@dataclass(frozen=True, slots=True)
-class Deps:
-    """What Memory stands on."""
-
-    store: Store
-    clock: Clock
-    erasures: Erasures
-    seal: Seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +58,32 @@ class Shown:
         return self.current.content if self.current else ""
 
 
-class Memory:
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """What came of many messages."""
+
+    threads: int = 0
+    messages: int = 0
+    repeats: int = 0
+    redacted: tuple[str, ...] = ()
+    rev: Rev = UNWRITTEN
+
+    def and_then(self, taken: Ingested) -> "Bulk":
+        return replace(
+            self,
+            messages=self.messages + len(taken.event_ids),
+            repeats=self.repeats + taken.repeats,
+            redacted=tuple(dict.fromkeys((*self.redacted, *taken.redacted))),
+            rev=taken.rev,
+        )
+
+
+class Memory(Custody):
     """Long-term memory, as one principal may use it."""
 
     def __init__(self, deps: Deps, principal: Principal, threads: Threads | None = None) -> None:
-        self._deps = deps
+        super().__init__(deps, principal)
         self._threads = threads or Threads(deps.store)
-        self._store = deps.store
-        self._tenant = principal.tenant
-        self._gate = Gate(deps.store, deps.clock, principal)
-        self.principal = principal
 
     def acting(self, principal: Principal) -> "Memory":
         """The same store in the hands of somebody else."""
@@ -120,7 +124,9 @@ class Memory:
             ts=ts,
         )
         with checked():
-            return self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
+            kept = self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
+        self._deps.wake()
+        return kept
 
     def append(
         self,
@@ -137,7 +143,54 @@ class Memory:
         if not messages:
             raise Invalid("there are no messages to append")
         with checked():
-            return self._ingest(visibility, user_id, project_id, thread_id, run_id).append(messages, key)
+            appended = self._ingest(visibility, user_id, project_id, thread_id, run_id).append(messages, key)
+        self._deps.wake()
+        return appended
+
+    def ingest(
+        self,
+        messages: Sequence[Message],
+        *,
+        thread_id: str,
+        title: str = "",
+        artifacts: Sequence[Artifact] = (),
+        visibility: Visibility | None = None,
+        user_id: str | None = None,
+        project_id: str | None = None,
+        run_id: str | None = None,
+        key: str | None = None,
+    ) -> Ingested:
+        """Take in messages: each becomes evidence, secrets taken out and repeats left out, and what is worth
+        remembering in them becomes memories that cite them. Durable when it returns."""
+        if not messages:
+            raise Invalid("there are no messages to take in")
+        with checked():
+            way = self._ingest(visibility, user_id, project_id, thread_id, run_id)
+            taken = way.take(messages, key, title=title, artifacts=artifacts)
+        self._deps.wake()
+        return taken
+
+    def bulk(
+        self,
+        threads: "Iterable[Thread]",
+        *,
+        visibility: Visibility | None = None,
+        user_id: str | None = None,
+        project_id: str | None = None,
+        progress: Callable[[int], None] = lambda count: None,
+    ) -> Bulk:
+        """Take in many messages in few writes. They are evidence and found by their words at once; vectors and memories
+        follow by jobs. `progress` is told after each group how many messages it had."""
+        total = Bulk()
+        for thread in threads:
+            with checked():
+                way = self._ingest(visibility, user_id, project_id, thread.id, None)
+                for taken in way.many(thread.messages, title=thread.title):
+                    total = total.and_then(taken)
+                    progress(len(taken.event_ids))
+            total = replace(total, threads=total.threads + 1)
+        self._deps.wake()
+        return total
 
     def _ingest(
         self,
@@ -159,7 +212,17 @@ class Memory:
             run_id=run_id,
         )
         self._gate.enter(scope)
-        return Ingest(self._store, self._threads, self._deps.clock, self.principal, scope, kept)
+        deps = self._deps
+        return Ingest(
+            deps.store,
+            self._threads,
+            deps.clock,
+            deps.embedder,
+            Extraction(deps.store, deps.clock, deps.embedder, deps.writer, deps.caps, self._tenant),
+            self.principal,
+            scope,
+            kept,
+        )
 
     # -- reading ------------------------------------------------------------------------------------------
 
@@ -202,11 +265,46 @@ class Memory:
             raise NotFound(f"there is no memory {name}", "List them with: recollect show")
         return found[0]
 
-    def search(self, words: str, limit: int = 20) -> Sequence[Item]:
-        """Memories whose words or evidence hold any of these words, best first."""
-        hits = self._store.search(self._tenant, words.split(), access.sight(self.principal), limit)
-        held = [self._store.item(self._tenant, item_id) for item_id in dict.fromkeys(hit.item_id for hit in hits)]
-        return [one.item for one in held if one and isinstance(one.item.state, Active | Archived)]
+    def query(self, query: Query) -> Answer:
+        """What memory knows about a question, within a budget of tokens, or nothing where it knows nothing."""
+        from recollect.read.query import Reader
+
+        with checked():
+            sound(query.text, "the query", LONGEST_QUERY)
+            self._gate.speak_for(query.agent)
+            served = Reader(
+                self._store, self._deps.embedder, self._deps.clock, self.principal, self._deps.categories
+            ).answer(query)
+        self._store.observe(self._tenant, served.observations)
+        return served.answer
+
+    def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
+        """The events behind a memory; with `witness`, those of them that it names (e:, s:, c:, joined by commas). A
+        chunk comes out as its own part of the text."""
+        held = self._gate.read(item_id)
+        thread = held.item.kind == "episode"
+        if witness is None:
+            return self.thread(item_id) if thread else self.show(item_id).evidence
+        cited = () if thread else self.show(item_id).evidence
+        with checked():
+            named = notation.read(witness, cited[0].item_id if cited else item_id)
+        return [event for one in named for event in self._named(one, item_id if thread else None, cited)]
+
+    def _named(self, witness: Witness, thread: ItemId | None, cited: Sequence[Event]) -> Sequence[Event]:
+        """The events that a witness names, out of a thread or out of those that a memory cites."""
+        match witness:
+            case RangeWitness(_, first, last):
+                if thread:
+                    return self._store.events(self._tenant, thread, first, last)
+                return [event for event in cited if first <= event.seq <= last]
+            case EventWitness(event_id) | ChunkWitness(event_id):
+                found = self._store.events_by_id(self._tenant, [event_id]) if thread else cited
+                events = [
+                    event for event in found if event.id == event_id and event.item_id == (thread or event.item_id)
+                ]
+        if isinstance(witness, EventWitness):
+            return events
+        return [chunk for event in events for chunk in event.chunk(witness.number)]
 
     def history(self, item_id: ItemId) -> Sequence[Entry]:
         """Everything that happened to a memory, oldest first."""
@@ -299,153 +397,8 @@ class Memory:
             thread_id=item.thread_id,
         )
 
-    # -- erasing ------------------------------------------------------------------------------------------
-
-    def preview_erase(self, item_id: ItemId, *, evidence: bool = True) -> Wipe:
-        """What erasing a memory would take with it."""
-        wipe = erasing.survey(self._store, self._tenant, [item_id], self._roots(item_id, evidence))
-        self._gate.erase(wipe)
-        return wipe
-
-    def erase(self, item_id: ItemId, *, evidence: bool = True, reason: str = "asked for") -> Wipe:
-        """Remove a memory's content for good; with `evidence`, the events it cites and all that cites them too."""
-        return self._wipe(Kept(frozenset({item_id})), self._roots(item_id, evidence), reason)
-
-    def preview_erase_user(self, user_id: str) -> Wipe:
-        """What erasing everything of a user would take with it."""
-        kept = self._kept_for(user_id)
-        wipe = erasing.survey(self._store, self._tenant, sorted(kept.items))
-        self._gate.erase(wipe)
-        return replace(wipe, checkpoints=tuple(sorted(kept.checkpoints)), proposals=tuple(sorted(kept.proposals)))
-
-    def erase_user(self, user_id: str, *, reason: str = "asked for by the person concerned") -> Wipe:
-        """Remove everything that is kept for a user."""
-        return self._wipe(self._kept_for(user_id), [], reason)
-
-    def _kept_for(self, user_id: str) -> Kept:
-        must(access.may_erase_user(self.principal, user_id))
-        kept = self._store.kept_for(self._tenant, user_id)
-        if kept == Kept():
-            raise NotFound(f"nothing is kept for the user {user_id}")
-        return kept
-
-    def _roots(self, item_id: ItemId, evidence: bool) -> list[EventId]:
-        self._gate.read(item_id, withdrawn=True)
-        return erasing.evidence(self._store, self._tenant, item_id) if evidence else []
-
-    def _wipe(self, kept: Kept, events: Sequence[EventId], why: str) -> Wipe:
-        now = self._deps.clock.now()
-        with checked():
-            wipe = erasing.erase(
-                self._store,
-                self._deps.erasures,
-                Scope(tenant=self._tenant),
-                sorted(kept.items),
-                events,
-                checkpoints=sorted(kept.checkpoints),
-                proposals=sorted(kept.proposals),
-                allow=self._gate.erase,
-                actor=actor(self.principal),
-                at=now,
-                reason=why,
-                then=[erasing.scrubbing(JobId(self._deps.clock.mint()), now)],
-            )
-        with suppress(StoreError):  # it is erased; what is left in logs goes at once if it can, else by the job
-            self._store.scrub()
-        return wipe
-
-    # -- the time machine ---------------------------------------------------------------------------------
-
-    def preview_rollback(self, target: Target, *, cascade: bool = False) -> Plan:
-        """What a rollback would undo, what would stay, and what stands in its way."""
-        self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
-        plan = restore.preview(self._store, self._tenant, target, cascade=cascade)
-        self._gate.undo(plan)
-        return plan
-
-    def rollback(self, target: Target, *, cascade: bool = False) -> tuple[Rev, Plan]:
-        """Take back an entry, a memory, a session, or bring a scope to a revision. It can itself be taken back."""
-        self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
-        return restore.roll_back(
-            self._store,
-            Scope(tenant=self._tenant),
-            target,
-            actor=actor(self.principal),
-            at=self._deps.clock.now(),
-            cause=CauseId(self._deps.clock.mint()),
-            cascade=cascade,
-            allow=self._gate.undo,
-        )
-
-    # -- the journal as a whole ---------------------------------------------------------------------------
-
-    def verify(self, exported: str | None = None, *, trust: str | None = None, deep: bool = False) -> Verified:
-        """Whether the journal is whole, and still holds the head that was exported earlier.
-
-        A head must be signed with this store's own key, or with the public key in `trust`. A `deep` examination also
-        replays the journal and compares what it accounts for with what memory holds.
-        """
-        self._gate.allow(Action.VERIFY)
-        head = audit.read_head(exported, self._deps.seal, trust) if exported is not None else None
-        return audit.verify(self._store, self._tenant, head, deep=deep)
-
-    def head(self) -> Head:
-        """Where the journal ends."""
-        return self._store.head(self._tenant)
-
-    def signed_head(self) -> Mapping[str, object]:
-        """Where the journal ends, signed, to be kept elsewhere."""
-        self._gate.allow(Action.VERIFY)
-        return audit.sign(self.head(), self._tenant, self._deps.seal)
-
-    # -- moving and keeping -------------------------------------------------------------------------------
-
-    def export(self) -> Iterator[str]:
-        """The whole tenant as JSON lines, without loss."""
-        self._gate.allow(Action.EXPORT)
-        return transfer.export(self._store, self._tenant)
-
-    def export_state(self) -> Iterator[str]:
-        """What memory holds at the moment, as JSON lines in one fixed order."""
-        self._gate.allow(Action.EXPORT)
-        return transfer.export_state(self._store, self._tenant)
-
-    def export_user(self, user_id: str) -> Iterator[str]:
-        """All that is kept for one user, with its history."""
-        if user_id != self.principal.id or self.principal.role is Role.AGENT:
-            self._gate.allow(Action.EXPORT)
-        return transfer.export_user(self._store, self._tenant, user_id)
-
-    def import_(self, lines: Iterable[str]) -> int:
-        """Build this tenant from an export; what was erased since is erased again. The number of things erased."""
-        self._gate.allow(Action.IMPORT)
-        return transfer.import_(
-            self._store,
-            self._deps.erasures,
-            self._tenant,
-            lines,
-            actor=actor(self.principal),
-            at=self._deps.clock.now(),
-        )
-
-    def backup(self, target: Path) -> None:
-        """A whole copy of the store, while it is in use. One that other tenants share is for who runs it to copy."""
-        self._gate.allow(Action.EXPORT)
-        if list(self._store.tenants()) != [self._tenant]:
-            raise Forbidden("the store holds other tenants too", "Export this one, or have who runs the store copy it.")
-        self._store.backup(target)
-
-    def jobs(self) -> Sequence[JobStatus]:
-        """How the tenant's jobs stand."""
-        self._gate.allow(Action.OVERSEE)
-        return self._store.jobs(self._tenant)
-
-    def counts(self) -> Mapping[tuple[str, str, str], int]:
-        """Operational events by node, operation and outcome."""
-        self._gate.allow(Action.OVERSEE)
-        return self._store.counts(self._tenant)
-
     def close(self) -> None:
+        self._deps.rest()
         self._store.close()
 
     def __enter__(self) -> "Memory":

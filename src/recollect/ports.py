@@ -275,6 +275,18 @@ class Store(Protocol):
         """The live events of an episode by sequence number."""
         ...
 
+    def latest(self, tenant: TenantId, item_id: ItemId, count: int) -> Sequence[Event]:
+        """The last live events of an episode, in their order."""
+        ...
+
+    def unembedded(self, tenant: TenantId, embedder: str, item_id: ItemId, count: int) -> Sequence[Event]:
+        """Live events of an episode that have no vector of this embedder yet, in their order."""
+        ...
+
+    def extracted_since(self, tenant: TenantId, user_id: str, since: datetime, most: int) -> int:
+        """How many memories were made of a user's messages since then, counted no further than `most`."""
+        ...
+
     def events_by_id(self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False) -> Sequence[Event]:
         """Live events, in the order of their threads; with `withdrawn`, the hidden ones too."""
         ...

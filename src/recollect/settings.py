@@ -2,11 +2,11 @@
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from getpass import getuser
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from recollect.domain.ids import TenantId, tenant_id
 from recollect.domain.scope import Role
@@ -33,6 +33,31 @@ class Settings:
     """How many jobs of one tenant run at a time."""
     lease: float
     """How many seconds a worker holds a job before others may take it, unless it renews."""
+    embedder: str
+    """Who makes vectors: local (bundled), none (words alone), or remote (embedder_url)."""
+    embedder_url: str
+    """The address of an OpenAI-compatible service, up to and without /embeddings."""
+    embedder_model: str
+    embedder_key: str
+    writer: str
+    """The language model that reads messages for memories, such as openai:gpt-5-mini; blank means rules alone."""
+    writer_url: str
+    """The address of an OpenAI-compatible service, where the model is not at its maker's own."""
+    writer_key: str
+    writer_timeout: float
+    """How many seconds a language model may take for an answer."""
+    writer_tokens: int
+    """How many tokens of a language model one tenant may use in a day."""
+    turn_cap: int
+    """How many memories are made of one turn at most."""
+    day_cap: int
+    """How many memories are made of one user's turns in a day at most."""
+    categories: Path | None
+    """A YAML file with categories and allowlists; without one those that come with Recollect hold."""
+    host: str
+    """Where the server listens."""
+    port: int
+    """The server's port; 0 takes one that is free."""
 
     @property
     def postgres(self) -> bool:
@@ -66,7 +91,57 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         patience=_number("patience", values.get("patience", 60)),
         job_cap=_whole("job_cap", values.get("job_cap", 2)),
         lease=_number("lease", values.get("lease", 60)),
+        embedder=_one_of("embedder", str(values.get("embedder") or "local"), ("local", "none", "remote")),
+        embedder_url=str(values.get("embedder_url") or ""),
+        embedder_model=str(values.get("embedder_model") or ""),
+        embedder_key=str(values.get("embedder_key") or ""),
+        writer=str(values.get("writer") or ""),
+        writer_url=str(values.get("writer_url") or ""),
+        writer_key=str(values.get("writer_key") or ""),
+        writer_timeout=_number("writer_timeout", values.get("writer_timeout", 60)),
+        writer_tokens=_whole("writer_tokens", values.get("writer_tokens", 500_000)),
+        turn_cap=_whole("turn_cap", values.get("turn_cap", 3)),
+        day_cap=_whole("day_cap", values.get("day_cap", 200)),
+        categories=_path(values.get("categories"), home / "categories.yaml"),
+        host=str(values.get("host") or "127.0.0.1"),
+        port=_port(values.get("port", 7077)),
     )
+
+
+def read_categories(path: Path) -> Mapping[str, object]:
+    """The categories and allowlists of a YAML file."""
+    import yaml  # few have such a file, and nobody else should wait for its reader
+
+    try:
+        read = cast(object, yaml.safe_load(path.read_text("utf-8")))
+    except FileNotFoundError:
+        raise Invalid(f"there is no file {path}", "Correct the setting categories, or leave it out.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path} is not valid YAML: {error}", "Correct it or move it away.") from None
+    if not isinstance(read, dict):
+        raise Invalid(f"{path} holds no settings", "Give it the keys categories and allowlists.")
+    return cast(Mapping[str, object], read)
+
+
+def _path(value: object, usual: Path) -> Path | None:
+    if value:
+        return Path(str(value)).expanduser()
+    return usual if usual.is_file() else None
+
+
+def _one_of(name: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise Invalid(f"the setting {name} cannot be {value!r}", f"There are: {', '.join(known)}.")
+    return value
+
+
+def _port(value: object) -> int:
+    if str(value) == "0":
+        return 0
+    number = _whole("port", value)
+    if number > 65_535:
+        raise Invalid(f"the setting port is {number}: ports end at 65535")
+    return number
 
 
 def _file(path: Path) -> dict[str, object]:

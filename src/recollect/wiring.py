@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from socket import gethostname
@@ -11,21 +11,25 @@ from urllib.parse import urlsplit
 
 import apsw
 
+from recollect import minds
 from recollect import settings as configuration
 from recollect.care import checkup, recover, transfer
 from recollect.care.checkup import Check, Verdict
 from recollect.care.recover import Recovered
 from recollect.clock import Clock, SystemClock
+from recollect.custody import Deps
 from recollect.domain.ids import TenantId
 from recollect.domain.scope import Actor, Principal, Role, actor
 from recollect.errors import Forbidden, Invalid, NotAStore, NotFound, RecollectError, Refused, StoreError, checked
 from recollect.jobs import schedule
+from recollect.jobs.background import Background
+from recollect.jobs.kind import Kind
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
-from recollect.memory import Deps, Memory
+from recollect.memory import Memory
 from recollect.policy import access
 from recollect.policy.access import Action, Denied
-from recollect.ports import Store
+from recollect.ports import Embedder, Store, Writer
 from recollect.settings import Settings
 from recollect.store.migrations import migrations
 from recollect.store.sidecar import FileErasures, FileSeal
@@ -33,6 +37,7 @@ from recollect.store.sql import SqlStore
 from recollect.store.sqlite import swap
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.tx import Engine
+from recollect.write.extraction import Caps
 
 SAFE_SQLITE = "3.51.3"  # the first without the bug that could corrupt a write-ahead log when it is reset
 
@@ -52,12 +57,14 @@ def open_memory(
     user: str | None = None,
     role: str | None = None,
     agent: str | None = None,
+    embedder: Embedder | None = None,
+    writer: Writer | None = None,
     clock: Clock | None = None,
 ) -> Memory:
     """Memory in a file or a PostgreSQL database, made on first use.
 
     Without arguments it is your own, in ~/.recollect/memory.db. Who opens a store owns it: the role is admin unless
-    another is named.
+    another is named. An embedder or a writer given here is used instead of those of the settings.
     """
     chosen = configuration.load(
         {
@@ -68,12 +75,24 @@ def open_memory(
             "agent": agent,
         }
     )
-    return connect(chosen, clock=clock, create=True)
+    given = Minds(embedder or minds.embedder(chosen), writer or minds.writer(chosen))
+    return connect(chosen, clock=clock, create=True, given=given, background=True)
 
 
-def connect(settings: Settings, *, clock: Clock | None = None, create: bool = False) -> Memory:
-    """Memory as the settings describe it. Without `create`, a store that is not there is an error."""
-    deps = dependencies(settings, clock=clock, create=create)
+def connect(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    create: bool = False,
+    given: Minds | None = None,
+    background: bool = False,
+) -> Memory:
+    """Memory as the settings describe it. Without `create`, a store that is not there is an error. With `background`,
+    what a write leaves for later is done by a thread of this program; without, by a server or a worker."""
+    deps = dependencies(settings, clock=clock, create=create, given=given)
+    if background:
+        crew = Background(lambda: _worker(deps, settings, errands()))
+        deps = replace(deps, wake=crew.wake, rest=crew.close)
     try:
         if create:
             _make_tenant(deps, settings.tenant)
@@ -110,26 +129,47 @@ def incoming(settings: Settings, *, clock: Clock | None = None) -> Memory:
 
 def worker(settings: Settings, *, clock: Clock | None = None) -> Worker:
     """A worker for the jobs of all tenants, whose recurring jobs it makes sure of."""
-    deps = dependencies(settings, clock=clock)
+    return workers(dependencies(settings, clock=clock), settings)
+
+
+def workers(deps: Deps, settings: Settings) -> Worker:
+    """A worker over what is open already."""
     clockwork = schedule.Schedule(deps.store, deps.clock)
     clockwork.keep()
+    return _worker(deps, settings, KINDS, clockwork.keep)
+
+
+def errands(kinds: Mapping[str, Kind] = KINDS) -> Mapping[str, Kind]:
+    """The kinds that follow from a write, as opposed to those that come by the clock."""
+    return {name: kind for name, kind in kinds.items() if kind.every is None}
+
+
+def _worker(
+    deps: Deps, settings: Settings, kinds: Mapping[str, Kind], prepare: Callable[[], None] = lambda: None
+) -> Worker:
     return Worker(
         deps=deps,
-        kinds=KINDS,
+        kinds=kinds,
         name=f"{gethostname()}:{os.getpid()}",
         lease=timedelta(seconds=settings.lease),
         cap=settings.job_cap,
-        prepare=clockwork.keep,
+        prepare=prepare,
     )
 
 
-def dependencies(settings: Settings, *, clock: Clock | None = None, create: bool = False) -> Deps:
+def dependencies(
+    settings: Settings, *, clock: Clock | None = None, create: bool = False, given: Minds | None = None
+) -> Deps:
     beside = sidecar(settings)
+    given = given or Minds(minds.embedder(settings), minds.writer(settings))
     return Deps(
         store=open_store(settings, create=create),
         clock=clock or SystemClock(),
         erasures=_erasures(settings),
         seal=FileSeal(beside.with_name(beside.name + ".key")),
+        embedder=given.embedder,
+        writer=given.writer,
+        caps=Caps(settings.turn_cap, settings.day_cap),
     )
 
 
@@ -214,12 +254,12 @@ def restore(settings: Settings, backup: Path, *, replace: bool = False, clock: C
     return _restore_file(settings, backup, replace, clock or SystemClock())
 
 
-def _restore_file(settings: Settings, backup: Path, replace: bool, clock: Clock) -> Restored:
+def _restore_file(settings: Settings, backup: Path, over: bool, clock: Clock) -> Restored:
     target = Path(settings.store).expanduser()
     if target.exists():
         if target.samefile(backup):
             raise Invalid(f"{backup} is the store itself", "Name a backup of it.")
-        if not replace:
+        if not over:
             raise Refused(f"there is a store at {target}", "With --replace it is set aside; nothing of it is removed.")
     _make_home(settings, target)
     if not target.parent.is_dir():

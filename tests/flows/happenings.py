@@ -11,6 +11,7 @@ from uuid import uuid4
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from recollect.custody import Deps
 from recollect.domain.change import (
     Change,
     Create,
@@ -68,7 +69,7 @@ from recollect.domain.scope import Principal, Role
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
 from recollect.errors import Stale
-from recollect.memory import EDITABLE, Deps, Memory
+from recollect.memory import EDITABLE, Memory
 from recollect.ports import Store
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.write.ingest import Message

@@ -8,11 +8,12 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from recollect.custody import Deps
 from recollect.domain.ids import ItemId, JobId, TenantId
 from recollect.domain.job import Job, JobStatus
 from recollect.domain.scope import Principal, Role
 from recollect.jobs.worker import Worker
-from recollect.memory import Deps, Memory
+from recollect.memory import Memory
 from recollect.store.sql import SqlStore
 from recollect.store.tx import Engine
 from tests.jobs.crew import TALLY, Hands, deps, open_engine

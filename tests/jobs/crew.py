@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.clock import SystemClock
+from recollect.custody import Deps
 from recollect.domain.change import Append
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, uuid7
@@ -23,7 +24,6 @@ from recollect.domain.scope import Scope
 from recollect.jobs.kind import Kind, Outcome, Write
 from recollect.jobs.process import work
 from recollect.jobs.worker import Worker
-from recollect.memory import Deps
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from recollect.custody import Deps
 from recollect.domain.ids import Rev
 from recollect.domain.item import Item
 from recollect.domain.job import Finish, Leased
@@ -12,7 +13,6 @@ from recollect.domain.scope import Scope
 from recollect.errors import NotFound
 from recollect.jobs.kind import Kind, Outcome, Write
 from recollect.jobs.retry import FIRST, LONGEST, delay
-from recollect.memory import Deps
 from tests.jobs.conftest import House
 from tests.jobs.crew import tally
 

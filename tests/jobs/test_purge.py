@@ -8,6 +8,7 @@ import pytest
 
 from recollect.care import purge as purging
 from recollect.care.restore import OneEntry
+from recollect.custody import Deps
 from recollect.domain.change import Derive, Protect, move
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId
@@ -20,7 +21,6 @@ from recollect.errors import Gone
 from recollect.jobs import kinds
 from recollect.jobs.kind import Erasure, Kind, Outcome
 from recollect.jobs.kinds import KINDS
-from recollect.memory import Deps
 from recollect.policy.purge import due
 from tests.jobs.conftest import House
 from tests.jobs.crew import NOON

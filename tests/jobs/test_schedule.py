@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
+from recollect.custody import Deps
 from recollect.domain.ids import TenantId
 from recollect.domain.job import Finish, Leased
 from recollect.domain.scope import Scope
 from recollect.jobs.kind import Kind, Outcome, Write
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.schedule import ensure, next_time
-from recollect.memory import Deps
 from tests.jobs.conftest import House
 from tests.jobs.crew import NOON
 

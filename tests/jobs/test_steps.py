@@ -10,13 +10,13 @@ import pytest
 
 from recollect.care.restore import Session
 from recollect.clock import SystemClock
+from recollect.custody import Deps
 from recollect.domain.change import Append, Create, Verb, revise
 from recollect.domain.ids import CauseId
 from recollect.domain.job import Advance, Finish, Leased
 from recollect.domain.scope import Scope
 from recollect.errors import LeaseLost
 from recollect.jobs.kind import Kind, Outcome, Write, cause
-from recollect.memory import Deps
 from tests.jobs.conftest import House
 from tests.jobs.crew import TALLY, tally
 

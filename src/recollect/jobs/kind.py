@@ -10,11 +10,11 @@ from datetime import timedelta
 from hashlib import sha256
 
 from recollect.care.erase import Wipe
+from recollect.custody import Deps
 from recollect.domain.change import Change
 from recollect.domain.ids import CauseId, ItemId, Rev, uuid7
 from recollect.domain.job import Job, Leased, Step
 from recollect.domain.scope import Scope
-from recollect.memory import Deps
 from recollect.ports import Vector
 
 

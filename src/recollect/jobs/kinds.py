@@ -1,16 +1,20 @@
 """The kinds of jobs there are. Each function is one step: gather, decide, and say what to write."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import cast
 
 from recollect.care import purge as purging
 from recollect.care.erase import scrubbing
-from recollect.domain.ids import ItemId, JobId
+from recollect.custody import Deps
+from recollect.domain.ids import EventId, ItemId, JobId
 from recollect.domain.job import Advance, Finish, Leased
 from recollect.domain.scope import Scope
 from recollect.errors import StoreBusy
 from recollect.jobs.kind import Erasure, Kind, Outcome, Write
-from recollect.memory import Deps
+from recollect.write import later
+from recollect.write.extraction import Extraction
+from recollect.write.later import Later
 
 DAILY = timedelta(days=1)
 KEPT = timedelta(days=30)
@@ -54,9 +58,44 @@ def tidy(deps: Deps, leased: Leased) -> Outcome:
     return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
 
 
+def embed(deps: Deps, leased: Leased) -> Outcome:
+    """Make vectors of a batch of messages that have none yet; the next step takes the next batch."""
+    episode_id = ItemId(str(leased.job.payload["episode_id"]))
+    vectors = _later(deps, leased).vectors(leased.tenant, episode_id)
+    step = Advance(leased, {}) if vectors else Finish(leased)
+    return Write(scope=Scope(tenant=leased.tenant), step=step, vectors=vectors)
+
+
+def extract(deps: Deps, leased: Leased) -> Outcome:
+    """Make memories of a batch of messages; the next step takes the next batch."""
+    events = [EventId(id) for id in cast(Sequence[str], leased.job.payload["events"])]
+    done = int(str(leased.state.get("done", 0)))
+    batch = events[done : done + later.BATCH]
+    work = _later(deps, leased)
+    episode = work.episode(leased.tenant, ItemId(str(leased.job.payload["episode_id"])))
+    if not batch or episode is None:
+        return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
+    decided = work.memories(episode, batch, deps.clock.now())
+    return Write(
+        scope=later.scope_of(leased.tenant, episode),
+        step=Advance(leased, {"done": done + len(batch)}),
+        changes=decided.changes,
+        expect=decided.expect,
+        vectors=decided.vectors,
+        then=decided.then,
+    )
+
+
+def _later(deps: Deps, leased: Leased) -> Later:
+    extraction = Extraction(deps.store, deps.clock, deps.embedder, deps.writer, deps.caps, leased.tenant)
+    return Later(deps.store, deps.clock, deps.embedder, extraction)
+
+
 KINDS: Mapping[str, Kind] = {
     "purge": Kind(purge, every=DAILY),
     # About four days: an erasure is not complete before it. After that a person should know what stands in the way.
     "scrub": Kind(scrub, attempts=100),
     "tidy": Kind(tidy, every=DAILY),
+    "embed": Kind(embed),
+    "extract": Kind(extract),
 }

@@ -10,13 +10,13 @@ from datetime import timedelta
 from typing import assert_never
 
 from recollect.care import erase
+from recollect.custody import Deps
 from recollect.domain.job import Leased
 from recollect.domain.scope import Actor, Role
 from recollect.errors import LeaseLost, RecollectError, Stale
 from recollect.jobs import retry
 from recollect.jobs.kind import Erasure, Kind, Outcome, Write, cause
 from recollect.jobs.lease import held
-from recollect.memory import Deps
 
 log = logging.getLogger("recollect.jobs")
 

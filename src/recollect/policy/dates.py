@@ -128,7 +128,7 @@ def mentions(text: str, at: date, *, back: bool | None = None) -> list[Mention]:
                 continue
             try:
                 period, relative = read(match, said)
-            except (ValueError, OverflowError, IndexError):
+            except (ValueError, OverflowError):
                 continue  # the 31st of June, or the year 0: not a day
             found.append(Mention(match.start(), match.end(), period, relative))
     return sorted(found, key=lambda mention: mention.start)
@@ -333,12 +333,16 @@ def _which(which: str, said: _Said, of_year: Callable[[int], Period]) -> Period:
     around = [of_year(said.at.year + offset) for offset in (-2, -1, 0, 1, 2)]
     match _step(which):
         case -1:
-            return [period for period in around if period.last < said.at][-1]
+            return max((period for period in around if period.last < said.at), key=_first)
         case 1:
-            return [period for period in around if period.first > said.at][0]
+            return min((period for period in around if period.first > said.at), key=_first)
         case _:
             current = [period for period in around if period.first <= said.at <= period.last]
             return current[0] if current else said.nearest(of_year)
+
+
+def _first(period: Period) -> date:
+    return period.first
 
 
 def _plain_month(match: re.Match[str], said: _Said) -> tuple[Period, bool]:
@@ -367,8 +371,8 @@ def _nth(match: re.Match[str], said: _Said) -> tuple[Period, bool]:
     days = (calendar.month((there := calendar.shifted(begin, step)).year, there.month) for step in (-1, 0, 1, 2))
     fitting = [period.first.replace(day=number) for period in days if number <= period.last.day]
     if said.back:
-        return calendar.day([there for there in fitting if there <= said.at][-1]), True
-    return calendar.day([there for there in fitting if there >= said.at][0]), True
+        return calendar.day(max(there for there in fitting if there <= said.at)), True
+    return calendar.day(min(there for there in fitting if there >= said.at)), True
 
 
 def _end_of(match: re.Match[str], said: _Said) -> tuple[Period, bool]:

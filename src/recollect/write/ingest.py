@@ -1,7 +1,11 @@
-"""Evidence comes in: words into the thread they belong to, and a memory that cites them when one is stated."""
+"""Evidence comes in: words into the thread they belong to, and memories that cite them.
+
+Secrets are taken out before anything is looked at. A turn and what is made of it are written together, or not at all;
+what would make the caller wait is left to jobs that the same write puts into the outbox.
+"""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
@@ -9,21 +13,33 @@ from typing import TypeVar
 
 from recollect.clock import Clock
 from recollect.domain import codec
-from recollect.domain.change import Append, Change, Create, Derive
+from recollect.domain.change import Append, Change, Create, Verb, revise
 from recollect.domain.event import Event, Trust
-from recollect.domain.ids import EventId, ItemId, Rev, VersionId
-from recollect.domain.item import LONGEST_VALUE, Body, Episode, Fact, Item, Visibility
-from recollect.domain.level import Level
+from recollect.domain.ids import EventId, ItemId, JobId, Rev
+from recollect.domain.item import LONGEST_VALUE, Artifact, Body, Episode, Fact, Item, Visibility
+from recollect.domain.job import Job
 from recollect.domain.scope import Principal, Scope, actor
 from recollect.domain.text import name
-from recollect.domain.version import Version
-from recollect.domain.witness import Bullet, EventWitness
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
 from recollect.policy.access import Denied, may_write
-from recollect.ports import UNWRITTEN, Held, Receipt, Store
+from recollect.policy.chunks import chunks
+from recollect.policy.secrets import redact
+from recollect.ports import UNWRITTEN, Embedder, Held, Receipt, Store, Vector
+from recollect.write.commit import Commit, Decided, Draft
+from recollect.write.extraction import Extraction
+from recollect.write.owner import Owner
 
 T = TypeVar("T")
 _TRIES = 50
+GROUP = 200
+"""Messages of one transaction when many come at once."""
+AT_ONCE = 1_200
+"""Characters that are read for memories while the caller waits; more than that is read by a job."""
+EMBEDDED_AT_ONCE = 400
+"""Characters whose vector is made while the caller waits. The text index has them all at once."""
+RECOGNISED = 8
+"""Words from which on a message without a time of its own is a repeat when the thread has it already: people do say
+"yes" twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +75,9 @@ class Remembered:
     item_id: ItemId
     event_id: EventId
     rev: Rev
+    outcome: str = "created"
+    """created, corroborated (it was known: one more witness) or updated (it told more, or took over)."""
+    redacted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +86,21 @@ class Appended:
 
     episode_id: ItemId
     event_ids: tuple[EventId, ...]
+    rev: Rev
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What came of messages: their events in their order (a repeat has that of the first time), how many were repeats,
+    what kinds of secrets were taken out, the memories that were made or changed at once, and the revision."""
+
+    episode_id: ItemId
+    event_ids: tuple[EventId, ...]
+    repeats: int
+    redacted: tuple[str, ...]
+    items: tuple[ItemId, ...]
+    later: bool
+    """Whether more is made of them by a job."""
     rev: Rev
 
 
@@ -97,13 +131,28 @@ def _thread_key(scope: Scope, visibility: Visibility) -> tuple[str | None, ...]:
     return (scope.tenant, scope.user_id, scope.agent_id, scope.project_id, scope.thread_id, visibility)
 
 
+@dataclass(slots=True)
+class _Taken:
+    """Messages on their way in: their events, those among them that are new, and what was taken out."""
+
+    events: list[Event] = field(default_factory=list[Event])
+    new: list[Event] = field(default_factory=list[Event])
+    redacted: list[str] = field(default_factory=list[str])
+
+    @property
+    def repeats(self) -> int:
+        return len(self.events) - len(self.new)
+
+
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """The way in for one principal, in one scope, at one moment."""
+    """The way in for one principal, in one scope."""
 
     store: Store
     threads: Threads
     clock: Clock
+    embedder: Embedder | None
+    extraction: Extraction
     principal: Principal
     scope: Scope
     visibility: Visibility
@@ -111,41 +160,46 @@ class Ingest:
     def remember(self, statement: Statement, key: str | None) -> Remembered:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
         digest = _digest("remember", self.scope, self.visibility, statement) if key else ""
+        clean = redact(statement.text)
+        stated = replace(statement, text=clean.text)
 
         def attempt() -> Remembered:
             now = self.clock.now()
             thread, changes = self._thread(now)
-            event = self._event(thread, _message(statement), now)
-            item = self._item(statement, now)
-            version = Version(
-                id=VersionId(self.clock.mint()),
-                item_id=item.id,
-                level=Level.R3,
-                content=statement.text,
-                bullets=(Bullet(statement.text, (EventWitness(event.id, "said so"),)),),
-                created_at=now,
+            event = self._event(thread, _message(stated), now)
+            decided = self._commit.decide([_draft(stated, event)], now)
+            self._may_make(decided)
+            [made] = decided.made
+            same = [replace(vector, ref=f"e:{event.id}") for vector in decided.vectors if not event.chunks]
+            decided.vectors += same[:1]
+            then = [*decided.then, *(self._embedding(thread, now) if event.chunks else ())]
+            answer = {"item_id": made.item_id, "event_id": event.id, "outcome": made.outcome}
+            answer["redacted"] = ",".join(clean.found)
+            rev = self._apply(
+                thread, [*changes, Append(event), *decided.changes], now, key, digest, answer, decided, then
             )
-            changes += [Append(event), Create(item), Derive(version)]
-            rev = self._apply(thread, changes, now, key, digest, {"item_id": item.id, "event_id": event.id})
-            return Remembered(item.id, event.id, rev)
+            return Remembered(made.item_id, event.id, rev, made.outcome, clean.found)
 
         def repeat(receipt: Receipt) -> Remembered:
             answer = json.loads(receipt.answer)
-            return Remembered(answer["item_id"], answer["event_id"], receipt.rev)
+            found = tuple(kind for kind in answer["redacted"].split(",") if kind)
+            return Remembered(answer["item_id"], answer["event_id"], receipt.rev, answer["outcome"], found)
 
         return self._once(key, digest, attempt, repeat)
 
     def append(self, messages: Sequence[Message], key: str | None) -> Appended:
-        """Evidence alone: messages into the thread, in one write."""
+        """Evidence alone, repeats included: messages into the thread, in one write."""
         digest = _digest("append", self.scope, self.visibility, *messages) if key else ""
 
         def attempt() -> Appended:
             now = self.clock.now()
             thread, changes = self._thread(now)
-            events = [self._event(thread, message, now) for message in messages]
+            events = [self._event(thread, _clean(message), now) for message in messages]
             ids = tuple(event.id for event in events)
             answer: dict[str, object] = {"episode_id": thread.item.id, "event_ids": list(ids)}
-            rev = self._apply(thread, [*changes, *(Append(event) for event in events)], now, key, digest, answer)
+            changes += [Append(event) for event in events]
+            then = self._embedding(thread, now)
+            rev = self._apply(thread, changes, now, key, digest, answer, Decided(), then)
             return Appended(thread.item.id, ids, rev)
 
         def repeat(receipt: Receipt) -> Appended:
@@ -154,58 +208,128 @@ class Ingest:
 
         return self._once(key, digest, attempt, repeat)
 
+    def take(
+        self,
+        messages: Sequence[Message],
+        key: str | None,
+        *,
+        title: str = "",
+        artifacts: Sequence[Artifact] = (),
+        wait: bool = True,
+    ) -> Ingested:
+        """Messages into the thread, without those it has already, and memories made of them. With `wait` off the
+        memories are left to a job, however short the messages are."""
+        marks = [title, *(f"{artifact.type}:{artifact.ref}" for artifact in artifacts)]
+        digest = _digest("ingest", self.scope, self.visibility, *messages, *marks) if key else ""
+
+        def attempt() -> Ingested:
+            now = self.clock.now()
+            thread, changes = self._thread(now, Episode(title, tuple(artifacts)))
+            taken = self._taken(thread, messages, now)
+            changes += self._artifacts(thread, artifacts, now)
+            changes += [Append(event) for event in taken.new]
+            at_once = wait and self.extraction.at_once(taken.new, AT_ONCE)
+            decided = self._understood(thread, taken.new, now) if at_once else Decided()
+            self._may_make(decided)
+            then = [*decided.then, *self._later(thread, taken.new, now, at_once, decided)]
+            items = tuple(made.item_id for made in decided.made)
+            answer: dict[str, object] = {
+                "episode_id": thread.item.id,
+                "event_ids": [event.id for event in taken.events],
+                "repeats": taken.repeats,
+                "redacted": taken.redacted,
+                "items": list(items),
+                "later": not at_once and bool(taken.new),
+            }
+            rev = self._apply(thread, [*changes, *decided.changes], now, key, digest, answer, decided, then)
+            return _ingested(answer, rev)
+
+        return self._once(key, digest, attempt, lambda receipt: _ingested(json.loads(receipt.answer), receipt.rev))
+
+    def many(self, messages: Sequence[Message], *, title: str = "") -> Iterator[Ingested]:
+        """A long thread in groups, each durable when it comes out; what is made of them is left to jobs."""
+        for start in range(0, len(messages), GROUP):
+            yield self.take(messages[start : start + GROUP], None, title=title, wait=False)
+
     # -- parts ----------------------------------------------------------------------------------------------
 
-    def _thread(self, now: datetime) -> tuple[Held, list[Change]]:
+    @property
+    def _owner(self) -> Owner:
+        return Owner(self.scope, self.visibility, self.principal.id)
+
+    @property
+    def _commit(self) -> Commit:
+        return Commit(self.store, self.embedder, self.clock, self._owner)
+
+    def _thread(self, now: datetime, blank: Episode | None = None) -> tuple[Held, list[Change]]:
         """The episode that owns the scope's thread, and its creation where it is new."""
         held = self.threads.of(self.scope, self.visibility)
         if held:
             self._may(held.item)
             return held, []
-        episode = self._blank(Episode(), now, category="episode")
+        episode = self._owner.item(ItemId(self.clock.mint()), blank or Episode(), now, category="episode")
         self._may(episode)
         return Held(episode, UNWRITTEN, withdrawn=False), [Create(episode)]
 
-    def _item(self, statement: Statement, now: datetime) -> Item:
-        item = self._blank(
-            statement.body or _fact(statement.text),
-            now,
-            category=statement.category,
-            importance=statement.importance,
-            tags=statement.tags,
-            trust=statement.trust,
-        )
-        self._may(item)
-        return item
+    def _artifacts(self, thread: Held, artifacts: Sequence[Artifact], now: datetime) -> list[Change]:
+        """What a thread that was there already is about besides."""
+        body = thread.item.body
+        if thread.rev == UNWRITTEN or not isinstance(body, Episode) or set(artifacts) <= set(body.artifacts):
+            return []
+        after = replace(body, artifacts=tuple(dict.fromkeys((*body.artifacts, *artifacts))))
+        self.threads.forget(self.scope, self.visibility)
+        return [revise(thread.item, replace(thread.item, body=after), now, Verb.UPDATE)]
 
-    def _blank(
-        self,
-        body: Body,
-        now: datetime,
-        *,
-        category: str,
-        importance: int = 3,
-        tags: tuple[str, ...] = (),
-        trust: Trust = Trust.TRUSTED,
-    ) -> Item:
-        return Item(
-            id=ItemId(self.clock.mint()),
-            body=body,
-            category=category,
-            visibility=self.visibility,
-            user_id=self.scope.user_id,
-            agent_id=self.scope.agent_id,
-            project_id=self.scope.project_id,
-            thread_id=self.scope.thread_id,
-            run_id=self.scope.run_id,
-            actor_id=self.principal.id,
-            importance=importance,
-            tags=tags,
-            trust=trust,
-            origin_at=now,
-            created_at=now,
-            updated_at=now,
-        )
+    def _taken(self, thread: Held, messages: Sequence[Message], now: datetime) -> _Taken:
+        """Messages without their secrets, as events; those that the thread has already as the events they are."""
+        clean = [redact(message.text) for message in messages]
+        texts = [one.text for one in clean]
+        held = self.store.repeats(self.scope.tenant, thread.item.id, texts) if thread.rev != UNWRITTEN else {}
+        taken = _Taken()
+        for message, one in zip(messages, clean, strict=True):
+            message = replace(message, text=one.text)
+            known = [event for event in (*held.get(one.text, ()), *taken.new) if _repeats(message, event)]
+            event = known[0] if known else self._event(thread, message, now)
+            taken.events.append(event)
+            taken.new += [] if known else [event]
+            taken.redacted += [kind for kind in one.found if kind not in taken.redacted]
+        return taken
+
+    def _understood(self, thread: Held, new: Sequence[Event], now: datetime) -> Decided:
+        """The memories in new messages, with what they are compared to."""
+        if not new:
+            return Decided()
+        before = self.store.latest(self.scope.tenant, thread.item.id, self.extraction.context) if thread.rev else []
+        drafts = self.extraction.drafts(before, new, self.scope.user_id)
+        decided = self._commit.decide(drafts, now)
+        short = [event for event in new if not event.chunks and len(event.text) <= EMBEDDED_AT_ONCE]
+        if self.embedder and sum(len(event.text) for event in short) <= EMBEDDED_AT_ONCE:
+            vectors = self.embedder.embed([event.text for event in short])
+            decided.vectors += [
+                Vector(self.embedder.name, f"e:{event.id}", vector)
+                for event, vector in zip(short, vectors, strict=True)
+            ]
+        return decided
+
+    def _later(
+        self, thread: Held, new: Sequence[Event], now: datetime, at_once: bool, decided: Decided
+    ) -> Iterator[Job]:
+        if not new:
+            return
+        if not at_once:
+            yield self._job("extract", thread, now, {"events": [event.id for event in new]})
+        embedded = {vector.ref for vector in decided.vectors}
+        if any(f"e:{event.id}" not in embedded for event in new):
+            yield from self._embedding(thread, now)
+
+    def _embedding(self, thread: Held, now: datetime) -> Iterator[Job]:
+        if self.embedder:
+            yield self._job("embed", thread, now, {})
+
+    def _job(self, kind: str, thread: Held, now: datetime, more: Mapping[str, object]) -> Job:
+        key = thread.item.id if kind == "embed" else self.clock.mint()
+        payload = {"episode_id": thread.item.id, **more}
+        return Job(id=JobId(self.clock.mint()), kind=kind, key=key, payload=payload, not_before=now)
 
     def _event(self, thread: Held, message: Message, now: datetime) -> Event:
         return Event(
@@ -216,6 +340,7 @@ class Ingest:
             role=message.role,
             text=message.text,
             trust=message.trust,
+            chunks=chunks(message.text),
             meta=message.meta,
         )
 
@@ -223,6 +348,11 @@ class Ingest:
         answer = may_write(self.principal, item)
         if isinstance(answer, Denied):
             raise Forbidden(f"{self.principal.id} may not write this memory: {answer.why}")
+
+    def _may_make(self, decided: Decided) -> None:
+        for change in decided.changes:
+            if isinstance(change, Create):
+                self._may(change.item)
 
     def _apply(
         self,
@@ -232,6 +362,8 @@ class Ingest:
         key: str | None,
         digest: str,
         answer: Mapping[str, object],
+        decided: Decided,
+        then: Sequence[Job] | Iterator[Job],
     ) -> Rev:
         new = thread.rev == UNWRITTEN
         rev = self.store.apply(
@@ -239,7 +371,9 @@ class Ingest:
             changes,
             actor=actor(self.principal),
             at=now,
-            expect={} if new else {thread.item.id: thread.rev},
+            expect={**decided.expect, **({} if new else {thread.item.id: thread.rev})},
+            then=list(then),
+            vectors=decided.vectors,
             receipt=Receipt(key, digest, codec.canonical(answer)) if key else None,
         )
         if new:
@@ -264,10 +398,50 @@ class Ingest:
         raise Stale("others kept writing to the same thread", [])
 
 
-def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | Message) -> str:
+def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | Message | str) -> str:
     """What a request asked for, so that a key is not used for two different ones."""
     asked = [use, codec.encode(scope), visibility.value, *(codec.encode(part) for part in parts)]
     return sha256(codec.canonical(asked).encode(errors="surrogatepass")).hexdigest()
+
+
+def _repeats(message: Message, event: Event) -> bool:
+    """Whether the thread has a message already: the same words of the same author at the same time. Where no time is
+    told, the words must be enough to be recognised by."""
+    if (message.text, message.author, message.role) != (event.text, event.author, event.role):
+        return False
+    return message.ts == event.ts if message.ts else len(message.text.split()) >= RECOGNISED
+
+
+def _ingested(answer: Mapping[str, object], rev: Rev) -> Ingested:
+    told: Mapping[str, tuple[str, ...]] = {
+        field: tuple(answer[field])  # type: ignore[arg-type]
+        for field in ("event_ids", "redacted", "items")
+    }
+    return Ingested(
+        episode_id=ItemId(str(answer["episode_id"])),
+        event_ids=tuple(EventId(id) for id in told["event_ids"]),
+        repeats=int(str(answer["repeats"])),
+        redacted=told["redacted"],
+        items=tuple(ItemId(id) for id in told["items"]),
+        later=bool(answer["later"]),
+        rev=rev,
+    )
+
+
+def _clean(message: Message) -> Message:
+    return replace(message, text=redact(message.text).text)
+
+
+def _draft(statement: Statement, event: Event) -> Draft:
+    return Draft(
+        text=statement.text,
+        body=statement.body or _fact(statement.text),
+        category=statement.category,
+        importance=statement.importance,
+        tags=statement.tags,
+        trust=statement.trust,
+        witnesses=(event,),
+    )
 
 
 def _fact(text: str) -> Fact:

@@ -1,0 +1,160 @@
+"""What becomes of a candidate for memory that has neighbours: the four bands.
+
+Auto: it is known already, and gains a witness. Update: it tells more about the same, and the memory gets the new
+words. Recreate: it says otherwise, and a new memory takes over from the old one. Fallback: it is new; what lies near is
+linked, and what lies very near is for a judge to compare.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.embedding import Profile
+from recollect.domain.event import Trust
+from recollect.domain.item import Fact, Item
+
+_WORD = re.compile(r"[\w'’]+")  # noqa: RUF001
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_NEGATION = frozenset(
+    "not no never none neither nor cannot without isn't aren't wasn't weren't don't doesn't didn't can't couldn't "
+    "won't wouldn't hasn't haven't hadn't stopped quit anymore".split()
+)
+_EMPTY = frozenset(
+    "a an the is are was were be been being am do does did has have had of to in on at by for from with and or as that "
+    "this it its his her their our my your he she they we i you there here so very also now just will would can".split()
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class New:
+    """A candidate as the bands see it."""
+
+    text: str
+    body: Fact
+    category: str
+    at: datetime
+    """Since when it holds, as far as is known: when it was said."""
+    corrects: bool = False
+    trust: Trust = Trust.TRUSTED
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A memory of the same owner that lies near a candidate, and the words that speak for it."""
+
+    item: Item
+    text: str
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Auto:
+    near: Near
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    near: Near
+
+
+@dataclass(frozen=True, slots=True)
+class Recreate:
+    near: Near
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    linked: tuple[Near, ...]
+    judged: tuple[Near, ...]
+
+
+Band = Auto | Update | Recreate | Fallback
+
+
+def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
+    """The band of a candidate among its neighbours. Constitutional memories are only ever linked to, and so are those
+    that are trusted more or less than the candidate: nothing untrusted renews what is trusted, nor lends it weight."""
+    ranked = sorted(near, key=lambda one: -one.cosine)
+    movable = [one for one in ranked if one.item.trust is new.trust and not one.item.constitutional]
+    for one in movable:
+        if (same_words(new.text, one.text) or one.cosine >= profile.same) and not conflicting(new, one):
+            return Auto(one)
+    for one in movable:
+        if renews(new, one, profile):
+            return Recreate(one)
+    for one in movable:
+        if refines(new, one, profile):
+            return Update(one)
+    return Fallback(
+        tuple(one for one in ranked if one.cosine >= profile.link_min),
+        tuple(one for one in ranked if one.cosine >= profile.judge),
+    )
+
+
+def conflicting(new: New, one: Near) -> bool:
+    """Whether two texts that lie near each other differ in what matters: a number, a negation, a name, the value of a
+    key."""
+    if _numbers(new.text) != _numbers(one.text) or negated(new.text) != negated(one.text):
+        return True
+    if _names(new.text) - content(one.text) and _names(one.text) - content(new.text):
+        return True
+    return _same_key(new, one) and not _same_value(new, one)
+
+
+def renews(new: New, one: Near, profile: Profile) -> bool:
+    """Whether the candidate takes the place of the memory: another value of the same key, or said as a correction."""
+    if _same_key(new, one):
+        return not _same_value(new, one) and one.cosine >= profile.link_min
+    return new.corrects and new.category == one.item.category and one.cosine >= profile.judge
+
+
+def refines(new: New, one: Near, profile: Profile) -> bool:
+    """Whether the candidate says all that the memory says, and more."""
+    if one.cosine < profile.judge or negated(new.text) != negated(one.text):
+        return False
+    known = content(one.text)
+    return len(known) >= 2 and known < content(new.text) and _numbers(one.text) <= _numbers(new.text)
+
+
+def same_words(a: str, b: str) -> bool:
+    """Whether two texts are the same but for case, punctuation and spaces."""
+    return _plain(a) == _plain(b)
+
+
+def content(text: str) -> frozenset[str]:
+    """The words of a text that carry it."""
+    return frozenset(_plain(text)) - _EMPTY
+
+
+def negated(text: str) -> bool:
+    return any(word in _NEGATION for word in _plain(text))
+
+
+def _plain(text: str) -> tuple[str, ...]:
+    return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text))  # noqa: RUF001
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORD.findall(text) if word[0].isupper()) - _EMPTY
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(_NUMBER.findall(text))
+
+
+def _same_key(new: New, one: Near) -> bool:
+    body = one.item.body
+    return (
+        isinstance(body, Fact)
+        and new.body.key is not None
+        and body.key is not None
+        and new.body.key.casefold() == body.key.casefold()
+        and (new.body.scope or "").casefold() == (body.scope or "").casefold()
+    )
+
+
+def _same_value(new: New, one: Near) -> bool:
+    body = one.item.body
+    assert isinstance(body, Fact)
+    return same_words(new.body.value or "", body.value or "")

@@ -1,0 +1,189 @@
+"""Who and what a conversation is about just now, so that "she" and "it" can be told by name."""
+
+import re
+from dataclasses import dataclass, field, replace
+
+_SHE = frozenset(
+    """mother mum mom mam mama sister daughter wife girlfriend aunt auntie niece grandmother grandma gran nan granny
+    stepmother stepdaughter mother-in-law sister-in-law daughter-in-law fiancée goddaughter landlady girl woman
+    midwife bride queen mummy""".split()  # noqa: SIM905 - a list of words reads as words
+)
+_HE = frozenset(
+    """father dad papa brother son husband boyfriend uncle nephew grandfather grandpa granddad gramps stepfather stepson
+    father-in-law brother-in-law son-in-law fiancé godson boy man groom daddy""".split()  # noqa: SIM905
+)
+_ANYONE = frozenset(
+    """parent child kid baby partner spouse cousin friend boss manager colleague coworker co-worker teammate roommate
+    flatmate housemate neighbour neighbor doctor dentist therapist cardiologist gp teacher coach tutor lawyer accountant
+    landlord client customer mentor intern assistant nanny cleaner babysitter plumber mechanic physio trainer surgeon
+    twin toddler newborn godmother godfather ex supervisor professor student director lead cto ceo designer developer
+    contractor auditor dog cat puppy kitten parrot rabbit horse hamster beagle labrador pony bird budgie greyhound terrier
+    poodle retriever spaniel bulldog collie goat hen turtle tortoise lizard snake ferret""".split()  # noqa: SIM905
+)
+KIN = _SHE | _HE | _ANYONE
+PETS = frozenset(
+    """dog cat puppy kitten parrot rabbit horse hamster beagle labrador pony bird budgie greyhound terrier poodle
+    retriever spaniel bulldog collie goat hen turtle tortoise lizard snake ferret""".split()  # noqa: SIM905
+)
+_STOP = (
+    r"is|are|was|were|has|have|had|will|would|can|could|must|should|shall|may|might|do|does|did|moved|runs|lives|works|"
+    r"says|said|got|gets|goes|went|and|or|but|so|because|in|on|at|to|for|from|with|by|of|about|until|since|before|after|"
+    r"that|which|who|when|where|while|if|as|than|not|no|now|again|too|also|i|we|you|he|she|they|it|there|needs|takes|"
+    r"expires|comes|came|uses|becomes|starts|ends|returns|gives|keeps|wants|thinks|called|named|only|just|under|over|into|"
+    r"onto|without|within|between|during|listens|locks|depends|stays|changes|drops|broke|failed|died|left"
+)
+_PHRASE = re.compile(
+    rf"(?<![\w'])(?P<det>the|my|our|this|that|a|an|\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<![\w'./@-])[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
+_CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-]+)")
+_THING = re.compile(r"\b(?:from|of|on|to|with|for|use|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))")
+NOT_NAMES = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
+    october november december christmas easter the a an i my our we he she they it this that these those yes no ok okay
+    please also and but so if when what which who how why english german french spanish italian danish polish dutch
+    swedish norwegian turkish chinese japanese""".split()  # noqa: SIM905
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who was spoken of: how to call them, and whether "she" or "he" may mean them (None: either)."""
+
+    name: str
+    woman: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Referents:
+    """Who and what was spoken of last, latest first."""
+
+    persons: tuple[Person, ...] = ()
+    things: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    def person(self, pronoun: str) -> str | None:
+        """Whom "she" or "he" means."""
+        woman = pronoun in ("she", "her", "hers", "herself")
+        fitting = [person for person in self.persons if person.woman in (woman, None)]
+        return fitting[0].name if fitting else None
+
+    @property
+    def thing(self) -> str | None:
+        return self.things[0] if self.things else None
+
+    @property
+    def group(self) -> str | None:
+        return self.groups[0] if self.groups else None
+
+
+def after(referents: Referents, text: str, speaker: str, *, own: bool = True) -> Referents:
+    """Who and what is spoken of after a sentence. `own`: its "my" is the speaker's; an assistant has no sister."""
+    persons: list[Person] = []
+    things: list[str] = []
+    groups: list[str] = []
+    taken: list[tuple[int, int]] = []
+    for match in _PHRASE.finditer(text):
+        phrase = _Phrase(match, speaker if own else "")
+        taken.append(match.span())
+        if phrase.kin:
+            persons.append(phrase.person(text))
+        elif phrase.plural:
+            groups.append(phrase.told)
+        elif phrase.solid:
+            things.append(phrase.told)
+    for match in _NAME.finditer(text):
+        inside = any(start <= match.start() < end for start, end in taken)
+        if not inside and match.start() > 0 and match.group().lower() not in NOT_NAMES:
+            persons.append(Person(match.group()))
+            groups.append(match.group())
+    things += [match[1] for match in _THING.finditer(text) if not _common(match[1])]
+    return Referents(
+        persons=(*_unique(persons), *referents.persons)[:6],
+        things=(*_ordered(things), *referents.things)[:6],
+        groups=(*reversed(groups), *referents.groups)[:6],
+    )
+
+
+def _unique(persons: list[Person]) -> list[Person]:
+    """The persons of a sentence, the one it starts with first: that is who the next one goes on about."""
+    found: dict[str, Person] = {}
+    for person in persons:
+        found.setdefault(person.name, person)
+    return list(found.values())
+
+
+def _ordered(things: list[str]) -> list[str]:
+    return list(dict.fromkeys(things))
+
+
+def _common(word: str) -> bool:
+    low = word.lower()
+    return low in NOT_NAMES or low in ("me", "us", "you", "him", "her", "them", "there", "here", "that", "this", "now", "then") or len(low) < 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """A noun phrase: a determiner and what follows it."""
+
+    match: re.Match[str]
+    speaker: str
+    words: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", tuple(self.match["body"].split()))
+
+    @property
+    def kin(self) -> int | None:
+        """Where the word for a relative, colleague or pet stands, counted from 1."""
+        for place, word in enumerate(self.words, 1):
+            if word.lower().rstrip(",'") in KIN and not word.lower().endswith("'s"):
+                return place
+        return None
+
+    @property
+    def plural(self) -> bool:
+        last = self.words[-1].lower()
+        return last.endswith("s") and not last.endswith(("ss", "us", "is", "'s")) and len(last) > 3
+
+    @property
+    def solid(self) -> bool:
+        return self.match["det"].lower() not in ("that",) and self.words[-1].lower() not in (
+            "time", "way", "lot", "bit", "day", "week", "month", "year", "moment", "morning", "evening", "while", "few", "one", "couple",
+            "hour", "minute", "same", "other", "next", "last", "first", "thing", "stuff", "point", "case", "question",
+        )  # fmt: skip
+
+    @property
+    def told(self) -> str:
+        """The phrase as it is told later: "my passport" is Imelda's, "a house" has become the house."""
+        return f"{self.owner} {' '.join(self.words)}"
+
+    @property
+    def owner(self) -> str:
+        det = self.match["det"]
+        match det.lower():
+            case "my" | "our" if self.speaker:
+                return possessive(self.speaker)
+            case "the" | "a" | "an" | "this" | "that" | "my" | "our":
+                return "the"
+            case _:
+                return det
+
+    def person(self, text: str) -> Person:
+        place = self.kin or 1
+        noun = self.words[place - 1].lower().rstrip(",'")
+        names = [word for word in self.words[place:] if word[:1].isupper() and word.lower() not in NOT_NAMES]
+        near = _CALLED.search(text) or re.match(r",?\s*([A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)", text[self.match.end() :])
+        name = " ".join(names) or (near[1] if near and near[1].lower() not in NOT_NAMES else "")
+        told = " ".join([self.owner, *self.words[:place], name]).strip()
+        return Person(told, True if noun in _SHE else False if noun in _HE else None)
+
+
+def possessive(name: str) -> str:
+    return f"{name}'" if name.endswith("s") and not name.endswith("ss") and len(name) > 6 else f"{name}'s"
+
+
+def named(person: Person, name: str) -> Person:
+    """The same person, now that the name is known."""
+    return person if name in person.name else replace(person, name=f"{person.name} {name}")

@@ -1,0 +1,81 @@
+"""A turn taken apart: what is prose in it, sentence by sentence. Code, logs and long quotations are no prose."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from recollect.policy.wording import ends
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“„«]([^\"”“»\n]{12,2000})[\"”“»]|(?<!\w)'([^'\n]{24,2000})'(?!\w)")
+_CODE_LINE = re.compile(
+    r"""\s*(?:
+      [\]{}();]+\s*$ | \$\s | > | // | /\* | \#include | \#!/ | @@ | diff\s--git | \+\+\+\s | ---\s\w
+    | import\s[\w.{]+(?:\sas\s\w+)?;?$ | from\s\S+\simport\s | (?:async\s)?def\s\w+\( | class\s\w+\s?[:({]
+    | (?:const|let|var)\s[\w{}\[\],\s]+= | (?:export\s)?(?:async\s)?function\b.*\( | return\b.*;$ | public\s|private\s\w+\s\w+\(
+    | (?:SELECT|INSERT\sINTO|UPDATE\s\w+\sSET|CREATE\s(?:TABLE|INDEX|VIEW)|DROP\sTABLE|ALTER\sTABLE|DELETE\sFROM)\b
+    | at\s\S+\(.*\)$ | Traceback\s | File\s\" | \w*(?:Error|Exception):\s | npm\s(?:WARN|ERR) | (?:WARN|INFO|DEBUG|ERROR|FATAL|TRACE)\b
+    | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \d\d:\d\d:\d\d[\s.,] | \[\s*\d+%\] | [.FEsx]{12,}
+    | ["']?\w+["']?\s*:\s*[\[{"'][^ ]*[,{\[]?$ | \w+\s?=\s?[\[{(].*
+    )""",
+    re.VERBOSE,
+)
+_CODE_END = re.compile(r"[;{}]\s*$|=>|\)\s*:\s*$|==|\(\)\s*$")
+_BULLET = re.compile(r"^\s*(?:[-*•‣+]|\d{1,2}[.)]|#{1,6})\s+")
+_TOKEN = re.compile(r"[^\W_]+(?:[’'][^\W\d_]+)?")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence as it was said, and its words in small letters."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        return tuple(_TOKEN.findall(self.text.replace("’", "'").lower()))
+
+    @cached_property
+    def flat(self) -> str:
+        """The words with one blank around each: ` so phrases are found whole `."""
+        return f" {' '.join(self.words)} "
+
+    def says(self, *phrases: str) -> bool:
+        return any(f" {phrase} " in self.flat for phrase in phrases)
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of what is prose in a turn, in order."""
+    found: list[Sentence] = []
+    for line in prose(text).splitlines():
+        line = _BULLET.sub("", line).strip()
+        position = 0
+        for end in [*ends(line), len(line)]:
+            part = line[position:end].strip()
+            if any(sign.isalnum() for sign in part):
+                found.append(Sentence(part))
+            position = end
+    return found
+
+
+def prose(text: str) -> str:
+    """The text without code, logs, comments of markup and long quotations."""
+    text = text.replace("’", "'")
+    if "```" in text or "~~~" in text:
+        text = _FENCE.sub("\n", text)
+    if "<" in text:
+        text = _COMMENT.sub("\n", text)
+    kept = [line for line in text.splitlines() if not _is_code(line)]
+    return "\n".join(unquoted(line) for line in kept)
+
+
+def unquoted(line: str) -> str:
+    """The line without what somebody else said: quotations of more than a few words."""
+    return _QUOTED.sub(lambda match: match.group() if len(match.group().split()) < 4 else " ", line)
+
+
+def _is_code(line: str) -> bool:
+    if _CODE_LINE.match(line):
+        return True
+    return bool(_CODE_END.search(line)) and len(re.findall(r"[=(){};<>\[\]]", line)) >= 3

@@ -1,0 +1,308 @@
+"""What kind of talk a sentence is. Most of what people say to an assistant is no statement about the world: they ask,
+suppose, quote, joke, play a part, say thanks, or want something done once. That is left alone."""
+
+import re
+from enum import StrEnum
+
+from recollect.policy.sentences import Sentence
+
+
+class Talk(StrEnum):
+    """Why a sentence is left alone, or that it states something or asks for something that lasts."""
+
+    STATEMENT = "statement"
+    RULE = "rule"
+    """An order that outlives the turn: always, never, from now on, use this, keep that."""
+    QUESTION = "question"
+    HYPOTHETICAL = "hypothetical"
+    JOKE = "joke"
+    SMALL_TALK = "small talk"
+    ERRAND = "errand"
+    """An order for this turn alone: rewrite this, show me that."""
+    DEFERRED = "deferred"
+    """Nothing decided yet."""
+    INJECTION = "injection"
+
+
+_INJECTION = re.compile(
+    r"""ignore\s(?:all\s|any\s|the\s|your\s)*(?:previous|prior|above|earlier|other|former)\s
+    |disregard\s(?:all|any|the|your|previous|prior)\s
+    |forget\s(?:all|your|every|everything|any)\s(?:previous|prior|instructions|rules|memor|you)
+    |\b(?:ai|llm|language\smodel|chat)[\s-]?(?:assistants?|agents?|models?|bots?|systems?)?\s?(?:reading|processing|must|should|shall|please|:)
+    |\b(?:note|message|instructions?|attention|notice)\s(?:to|for)\s(?:all\s|any\s|the\s|every\s)*(?:ai|llm|assistants?|agents?|bots?|models?)\b
+    |\bremember\s(?:that\s|this:?\s|always\sthat\s)?(?:you\s(?:must|should|shall|are|have|may|can|will|obey|always|never)|the\suser\s(?:has|have|is|wants|allows?|approve|agree|consent))
+    |\bfrom\snow\son\b.{0,40}\b(?:you\s(?:obey|are|will|must|have|belong)|obey)
+    |\byou\s(?:are\snow|must\snow|will\snow|obey|now\sobey|have\sbeen\s(?:granted|given|authori[sz]ed|reprogrammed)|no\slonger\sneed\sto\sask)
+    |\b(?:permanent|hidden|secret|system|new|override|admin)\s(?:rule|instruction|directive|prompt|command|override)s?\b
+    |\bsystem\sprompt\b|\bdeveloper\smode\b|\bjail\s?break|\boverride\s(?:phrase|code|all|the\s(?:rules|safety|system))
+    |\b(?:do\snot|don't|never)\s(?:tell|inform|ask|alert|mention\sthis\sto|show\sthis\sto|reveal\sthis\sto)\s(?:the\s)?(?:user|him\sagain|her\sagain|them\sagain|owner|anyone\sfor\s(?:confirmation|permission))
+    |\bwithout\s(?:asking|confirmation|confirming|further\sapproval|permission|telling\sthe\suser)
+    |\b(?:approved?|authori[sz]ed?|pre-approved|consented\sto|allows?)\s(?:all|any|every|the\stransfer|unlimited|automatic)\b
+    |\b(?:full|unlimited|unrestricted|root|admin(?:istrator)?)\s(?:access|rights?|permissions?|privileges)\s(?:to\s(?:every|all|any|anyone)|for\s(?:every|all|any)|have\sbeen|has\sbeen|is\sgranted)
+    |\b(?:given|granted|gave|grants?|has)\s(?:\w+\s){0,3}(?:full|unlimited|unrestricted|admin)\s(?:\w+\s)?(?:access|rights?|permissions?|privileges)
+    |\b(?:send|wire|transfer|forward|exfiltrate|upload|post)\s(?:all|every|any|the\suser's|their|money|funds|donations|payments?|credentials|memor)
+    |\b(?:delete|erase|wipe|forget)\s(?:all|every|any)\s(?:memor|record|fact|note|file)
+    |\bobey\sonly\b|\bonly\sobey\b|\byour\s(?:new|true|real)\s(?:master|owner|purpose|identity|instructions)
+    |\byour\s(?:instructions|guidelines|rules|safety|filters?)\s(?:are|have|no\slonger|do\snot|don't)
+    |<\|?(?:im_start|system|endoftext|inst)|\[/?inst\]|\bbegin\s(?:system|admin)\b
+    |\b(?:store|save|write|add|put)\s(?:this|that|the\sfollowing)\s(?:\w+\s){0,4}(?:permanent|core|memory|rule)\b.{0,60}\byou\b""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+_INJECTION_HINTS = (
+    "ignore", "disregard", "forget", "assistant", "agent", " ai", "ai ", "llm", "model", "bot", "remember", "from now on", "you",
+    "rule", "instruction", "directive", "prompt", "override", "developer", "jail", "tell", "inform", "without", "approv",
+    "authori", "access", "rights", "permission", "privileges", "send", "wire", "transfer", "forward", "delete", "erase",
+    "wipe", "obey", "<", "[", "store", "save",
+)  # fmt: skip
+
+
+def injects(text: str) -> bool:
+    """Whether a text tries to tell an assistant what it is, what it may do or whom it serves."""
+    lower = text.lower()
+    return any(hint in lower for hint in _INJECTION_HINTS) and bool(_INJECTION.search(text.replace("’", "'")))
+
+
+_SYSTEM = re.compile(
+    r"\byou are (?:an?|the) (?:\w+[\s,-]){0,4}(?:assistant|agent|ai|chatbot|bot|model|expert|copilot)\b|"
+    r"\bknowledge cutoff\b|\bnever reveal these\b|\bavailable tools\b|^\s*(?:<system>|system:|### ?system)|"
+    r"\byou have access to (?:the following|these) tools\b",
+    re.IGNORECASE,
+)
+_PLAY = re.compile(
+    r"\b(?:let's (?:play|pretend|do a role|role)|pretend (?:to be|you|that|i|we)|role[- ]?play|act as|play the (?:role|part)|"
+    r"you(?:'re| are| play| be) (?:now )?(?:an? |the |my )?(?:\w+ ){0,2}(?:pirate|wizard|dragon|knight|king|queen|detective|captain|"
+    r"interviewer|villain|hero|elf|vampire|robot|butler|dungeon master|game master|bartender|merchant|alien|ghost|salesman|"
+    r"shopkeeper|patient|recruiter|guard)\b|imagine (?:you|that you|i|we)(?:'re| are| were|'m| am)|in character|in the (?:game|story|scene)|"
+    r"made[- ]up|fictional|practice (?:interview|dialogue|conversation)|mock interview|my character|"
+    r"i(?:'ll| will) (?:play|be) (?:the|a|an)\b|answer as|speak as|dungeon|improv\b|"
+    r"(?:write|compose|draft|tell|give|make up|continue|invent) (?:me |us )?(?:an? |the |another )?(?:\w+ ){0,3}(?:story|poem|tale|scene|sketch|"
+    r"monologue|dialogue|song|limerick|haiku|novel|fanfic|fairy tale|script|backstory|persona))",
+    re.IGNORECASE,
+)
+_PLAY_OVER = re.compile(
+    r"\b(?:end of (?:the )?(?:role|game|scene|interview|story)|out of character|stop (?:the )?(?:game|role|play)|back to (?:reality|work|normal)|"
+    r"(?:game|scene|role[- ]?play|interview) (?:is )?over|enough (?:of the )?(?:role|play|games))",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:this is from|this comes from|here(?:'s| is) (?:an?|the|some|what) (?:excerpt|article|e-?mail|quote|text|paragraph|passage|abstract|"
+    r"letter|transcript|post|tweet|review|lyric|message i got|press release)|copied from|excerpt from|quote from|lyrics|"
+    r"(?:the|an|this|that|some) (?:article|book|blog|post|paper|novel|ad|advert|headline|review|fortune cookie|horoscope|textbook|"
+    r"narrator|song|movie|film|character|press release|tweet|stackoverflow|speaker|wiki\w*) (?:says?|said|claims?|states?|goes|reads|answer|lives|is called)|"
+    r"(?:summari[sz]e|translate|proofread|rephrase|paraphrase|rewrite|edit|correct|shorten|check|review|polish) (?:this|the following|that|these|into|it|for me)\b[^.?!\n]*:|"
+    r"^\s*(?:translate|summari[sz]e|proofread|rephrase|paraphrase)\b[^.?!\n]*:)",
+    re.IGNORECASE,
+)
+
+
+def prompts(text: str) -> bool:
+    """Whether a turn is a system prompt: it tells an assistant what it is."""
+    return bool(_SYSTEM.search(text))
+
+
+def plays(text: str) -> bool:
+    """Whether a turn starts a role play, a practice dialogue or a story."""
+    return bool(_PLAY.search(text)) and not ends_play(text)
+
+
+def ends_play(text: str) -> bool:
+    return bool(_PLAY_OVER.search(text))
+
+
+def cites(text: str) -> int | None:
+    """Where a turn begins to pass on what somebody else wrote, or None."""
+    found = _ELSEWHERE.search(text)
+    return found.start() if found else None
+
+
+_ASKS = frozenset(
+    "who what when where why how which whose is are was were do does did can could would will shall should have has am isn't aren't don't doesn't didn't can't couldn't won't wouldn't shouldn't".split()  # noqa: SIM905
+)
+_SUBJECTS = frozenset(
+    "i you we they he she it there this that these those the a an my your our anybody anyone somebody someone everyone any".split()  # noqa: SIM905
+)
+_SUPPOSING = (
+    "suppose", "supposing", "imagine", "hypothetically", "in theory", "theoretically", "what if", "let's say", "let us say", "say we", "say i",
+    "say a", "say you", "say someone", "assuming", "assume", "would have been", "could have been", "as if", "if only", "pretend", "in an ideal world",
+    "in a perfect world", "thought experiment", "i wish", "for the sake of argument", "for argument's sake", "were i", "one could",
+)  # fmt: skip
+_UNSETTLED = (
+    "i'll think", "let me think", "think about it", "think it over", "sleep on it", "nothing decided", "not decided", "haven't decided", "undecided",
+    "not sure", "no idea", "i'm considering", "we're considering", "thinking about", "thinking of", "toying with", "might", "maybe", "perhaps",
+    "not now", "not yet", "let me look", "let me check", "we'll see", "i'll see", "could be", "i guess", "i wonder", "wondering",
+    "don't know", "dunno", "who knows", "to be decided", "tbd", "or something", "one day", "some day", "someday",
+)  # fmt: skip
+_JOKES = (
+    "just kidding", "jk", "kidding", "joking", "said no one ever", "you heard it here first", "just what i needed", "just what i wanted", "just what i always",
+    "what i always wanted", "oh great", "oh sure", "oh joy", "oh wonderful", "oh brilliant", "oh fantastic", "yeah right", "sure because", "love it when", "what could possibly", "because who needs", "who needs",
+    "could sleep for", "a million times", "kill me", "dying of", "my brain", "as usual the", "clearly the best", "plot twist", "asking for a friend", "knock knock",
+    "walks into a bar", "sarcasm", "world domination", "obviously i'm", "i swear my", "a thousand times", "for the hundredth time", "speaks fluent", "and i'm the queen", "and i am the queen", "and pigs", "my cat wrote", "the dog ate", "totally normal", "genius move", "truly a", "what a surprise", "shocking",
+)  # fmt: skip
+_JOKE_SIGNS = ("😂", "🤣", "🙄", "😜", "🤪", "🙃", "/s", "😹", "🤡", "😏")
+_SMALL = frozenset(
+    """hi hello hey morning evening night goodnight bye goodbye cheers thanks thank thx ty ta welcome congratulations congrats sorry ok okay yes yeah yep yup
+    no nope sure great perfect awesome nice cool wow haha lol hehe brb back afk gtg ttyl please done right exactly good fine super excellent
+    brilliant lovely amazing alright hmm hm oh ah uh um well anyway so and but then just you're you are a lifesaver the best very much
+    that's that is it i'm i am here there today what day how this was all for now see soon later again everyone guys folks mate there got noted understood roger interesting agreed wonderful
+    to hear it's its nothing yet saying works did trick exactly needed beautiful sounds love helpful helped explained better than my worked clear crystal""".split()  # noqa: SIM905
+)
+_PASSING = (
+    "phone's dying", "phone is dying", "at the door", "be right back", "on my way", "running late", "so tired", "i'm tired", "i'm hungry", "i'm starving",
+    "i'm sleepy", "i'm bored", "i'm exhausted", "long day", "what a day", "can't wait", "wish me luck", "fingers crossed", "coffee kicks in", "need coffee", "need a coffee",
+    "how are you", "nice weather", "raining", "sunny today", "hope you", "have a good", "have a nice", "good luck", "happy to", "thank you", "thanks for", "thanks a",
+    "sorry for", "sorry about", "my bad", "no worries", "no problem", "you explained", "you're right", "you were right", "you helped", "that helped", "it works now", "works now", "that works", "works like a charm", "did the trick",
+    "i see", "got it", "makes sense", "i understand", "good point", "fair enough", "let's start", "let's begin", "let's see", "let's continue", "let me introduce", "here we go", "i'm back",
+    "take your time", "no rush", "hang on", "hold on", "one sec", "one moment", "give me a", "talk later", "talk to you", "see you", "saying hi", "say hi", "i'm fine with", "i'm good", "i'm ok", "i'm okay", "i'm here",
+    "you're a", "you are a lifesaver", "you are great", "same here", "me too", "i'm impressed", "i'm confused", "i'm stuck", "i'm lost", "i have a question", "quick question", "another question", "i'm asking", "i was wondering", "just curious", "just checking", "just asking",
+    "i have no", "feels like monday", "is it friday", "tgif",
+)  # fmt: skip
+_ONCE = (
+    "this time", "this once", "just once", "for this one", "this one answer", "for now", "for this answer", "for this reply", "for this message", "in this message",
+    "in this answer", "for this response", "in your next", "in your reply", "in your answer", "only for this", "just for today", "today only", "for the moment", "for this task", "for this question", "in the next message", "next reply", "next answer", "this message", "this answer", "this response", "this reply", "for a second", "in this chat", "for this chat", "for this session",
+)  # fmt: skip
+_ERRANDS = frozenset(
+    """show explain write rewrite summarize summarise translate fix list give help check look find tell draft generate create make continue
+    proofread rephrase paraphrase shorten compare describe analyze analyse calculate compute convert sort format print search google read open
+    run rerun try debug refactor review test implement finish start begin go wait hold stop repeat answer reply respond explain elaborate expand
+    pick choose suggest recommend brainstorm outline plan prepare paste copy send text email call plot draw render parse extract count
+    see think guess imagine picture consider play sing joke skip ignore undo redo revert delete remove clean walk teach ask let do have come take get put turn
+    change update add edit improve correct double-check verify confirm simplify solve prove define name spell pronounce book order buy bring merge commit push rebase deploy build compile install""".split()  # noqa: SIM905
+)
+_LASTING_VERBS = frozenset(
+    """always never don't use prefer keep pin bump set switch stick avoid remember note remind call rename drop default treat
+    store log sign address put stop leave limit cap require exclude include count""".split()  # noqa: SIM905
+)
+_LASTING = (
+    "always", "never", "from now on", "in future", "in the future", "for the future", "going forward", "whenever", "every time", "each time", "any time", "anytime", "by default",
+    "must not", "for good", "at all times", "next time", "no longer", "as a rule", "generally", "in general", "before any", "before every", "after every", "after each", "before each", "as usual", "until further notice", "unless i", "unless we", "without exception", "only ever", "anymore", "any more", "ever", "on this box", "on this machine", "in this repo", "in this project", "for this repo", "for this project",
+)  # fmt: skip
+_POLITE = re.compile(
+    r"^(?:(?:and|but|so|also|oh|ok(?:ay)?|yeah|yes|yep|sure|right|then|well|hey|hi|please|pls|just|now|actually|generally|again|alright|great|cool|perfect|thanks|agreed)\b[,.:!]*\s+)+",
+    re.IGNORECASE,
+)
+
+
+def opening(sentence: Sentence) -> Sentence:
+    """The sentence without "please", "ok so", "oh and" in front."""
+    rest = _POLITE.sub("", sentence.text)
+    return sentence if rest == sentence.text or not rest else Sentence(rest)
+
+
+def lasts(sentence: Sentence) -> bool:
+    """Whether the sentence speaks of more than this moment."""
+    return sentence.says(*_LASTING) and not sentence.says(*_ONCE)
+
+
+def talk(sentence: Sentence) -> Talk:
+    """What the sentence does."""
+    words, text = sentence.words, sentence.text
+    if injects(text):
+        return Talk.INJECTION
+    if any(sign in text for sign in _JOKE_SIGNS) or sentence.says(*_JOKES):
+        return Talk.JOKE
+    rest = opening(sentence)
+    if asks(rest):
+        return Talk.QUESTION
+    if supposes(sentence):
+        return Talk.HYPOTHETICAL
+    if sentence.says(*_ONCE):
+        return Talk.ERRAND
+    if sentence.says(*_UNSETTLED):
+        return Talk.DEFERRED
+    if not words or all(word in _SMALL for word in words) or (sentence.says(*_PASSING) and len(words) < 14):
+        return Talk.SMALL_TALK
+    return _order(rest)
+
+
+def asks(sentence: Sentence) -> bool:
+    if re.search(r"\?[\"')\]\s]*$", sentence.text):
+        return True
+    words = sentence.words
+    if len(words) < 2 or words[0] not in _ASKS:
+        return False
+    if words[0] in ("what", "how", "why", "who", "which", "whose", "where", "when"):
+        inverted = words[1] in (
+            "is",
+            "are",
+            "do",
+            "does",
+            "did",
+            "can",
+            "should",
+            "would",
+            "about",
+            "if",
+            "was",
+            "were",
+            "much",
+            "many",
+            "to",
+            "will",
+            "could",
+            "come",
+            "exactly",
+            "happens",
+            "kind",
+        )
+        return inverted and not (
+            words[0] in ("what", "when", "where", "how") and " is " in sentence.flat[len(words[0]) + 6 :]
+        )
+    return words[1] in _SUBJECTS and words[0] not in ("have", "don't", "do") and words[1] != "a"
+
+
+def supposes(sentence: Sentence) -> bool:
+    if sentence.says(*_SUPPOSING):
+        return True
+    flat = sentence.flat
+    return " if " in flat and any(
+        word in flat
+        for word in (
+            " would ",
+            "i'd ",
+            "we'd ",
+            "you'd ",
+            "he'd ",
+            "she'd ",
+            "they'd ",
+            " were ",
+            " could ",
+            " had ",
+            " won ",
+        )
+    )
+
+
+def _order(sentence: Sentence) -> Talk:
+    """An order counts only where it lasts; what is no order is a statement."""
+    words = sentence.words
+    first = words[0] if words else ""
+    second = words[1] if len(words) > 1 else ""
+    if first in ("i", "we") and second in ("need", "want", "would") and sentence.says(*_WANTED_NOW):
+        return Talk.ERRAND
+    if first in ("always", "never", "don't", "avoid", "remember", "note", "remind", "whenever") or (
+        first == "do" and second == "not"
+    ):
+        return Talk.RULE
+    if first in ("let's", "lets") or (first == "let" and second == "us"):
+        return Talk.RULE if second in _LASTING_VERBS or "go with" in sentence.flat else Talk.ERRAND
+    if first in _LASTING_VERBS and second not in ("is", "was", "are", "of", "has"):
+        return Talk.RULE
+    if first in _ERRANDS and not _is_subject(sentence):
+        return Talk.RULE if lasts(sentence) else Talk.ERRAND
+    return Talk.STATEMENT
+
+
+_WANTED_NOW = (
+    "you to", "a summary", "the summary", "a table", "a list", "an answer", "an example", "some help", "help with", "an explanation", "some code", "a function", "a script",
+    "a regex", "a query", "some ideas", "your help", "your opinion", "your advice", "a translation", "to know how", "to know what", "to know if", "to know whether", "to understand", "a recipe", "a quick",
+)  # fmt: skip
+
+
+def _is_subject(sentence: Sentence) -> bool:
+    """A word that could be an order is the subject here: "Test coverage is at 80 percent"."""
+    words = sentence.words[1:6]
+    head = words[:4]
+    return any(
+        word in ("is", "are", "was", "were", "has", "have", "runs", "lives", "moved", "must", "goes", "go")
+        for word in head
+    ) and not any(word in ("me", "us", "my", "this", "that", "it", "the", "a", "an") for word in words[:1])

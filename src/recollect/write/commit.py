@@ -1,0 +1,303 @@
+"""Candidates become memories: compared with what lies near, then created, merged, renewed or linked. Nothing is written
+here: what comes out is one list of changes for the door, with what they rely on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from recollect.clock import Clock
+from recollect.domain.change import Change, Create, Derive, Link, Verb, revise
+from recollect.domain.embedding import Profile
+from recollect.domain.event import Event, Trust
+from recollect.domain.ids import ItemId, JobId, RecordId, Rev, VersionId
+from recollect.domain.item import Body, Fact, Item
+from recollect.domain.job import Job
+from recollect.domain.level import Derivation, Level
+from recollect.domain.query import Filters
+from recollect.domain.relation import Relation
+from recollect.domain.version import Version
+from recollect.domain.witness import Bullet, EventWitness, Witness
+from recollect.policy import bands
+from recollect.policy.bands import Auto, Fallback, Near, New, Recreate, Update
+from recollect.ports import Embedder, Held, Store, Vector, Wanted
+from recollect.write.owner import Owner
+
+NEIGHBOURS = 20
+LINKS = 5
+WITNESSES = 20
+_WORDS_ONLY = Profile(same=1.0, judge=0.6, link_min=0.4, floor=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory that is about to be made, with the events that bear witness to it."""
+
+    text: str
+    body: Body
+    category: str
+    importance: int
+    witnesses: tuple[Event, ...]
+    private: bool = False
+    corrects: bool = False
+    tags: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    trust: Trust = Trust.TRUSTED
+    extracted: bool = False
+    reason: str = "said so"
+
+    @property
+    def said_at(self) -> datetime:
+        return max(event.ts for event in self.witnesses)
+
+    @property
+    def least_trust(self) -> Trust:
+        """What is derived is only as trusted as its least trusted source."""
+        doubtful = Trust.UNTRUSTED in {self.trust, *(event.trust for event in self.witnesses)}
+        return Trust.UNTRUSTED if doubtful else Trust.TRUSTED
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of one draft."""
+
+    item_id: ItemId
+    outcome: str
+    """created, corroborated or updated."""
+
+
+@dataclass(slots=True)
+class Decided:
+    """Changes for the door, what they rely on, and what follows."""
+
+    changes: list[Change] = field(default_factory=list[Change])
+    expect: dict[ItemId, Rev] = field(default_factory=dict[ItemId, Rev])
+    vectors: list[Vector] = field(default_factory=list[Vector])
+    then: list[Job] = field(default_factory=list[Job])
+    made: list[Made] = field(default_factory=list[Made])
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Decides about drafts of one owner."""
+
+    store: Store
+    embedder: Embedder | None
+    clock: Clock
+    owner: Owner
+
+    def decide(self, drafts: Sequence[Draft], now: datetime) -> Decided:
+        """What is to be done about the drafts, one after the other. What was said twice in one breath counts once, and
+        no memory is changed twice."""
+        decided = Decided()
+        vectors = self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else []
+        said: list[str] = []
+        for number, draft in enumerate(drafts):
+            if any(bands.same_words(draft.text, other) for other in said):
+                continue
+            said.append(draft.text)
+            vector = vectors[number] if vectors else None
+            known = self._known(draft, vector, {*decided.expect})
+            band = bands.decide(_seen(draft), [near for near, _, _ in known.values()], self._profile)
+            match band:
+                case Auto(one) | Update(one) | Recreate(one):
+                    _, held, version = known[one.item.id]
+                    decided.expect[one.item.id] = held.rev
+                    self._settle(decided, draft, band, version, now, vector)
+                case Fallback(linked, judged):
+                    item = self._create(decided, draft, now, vector)
+                    self._link(decided, item, linked, now)
+                    self._ask_judge(decided, item, judged, now)
+        return decided
+
+    def _settle(
+        self,
+        decided: Decided,
+        draft: Draft,
+        band: Auto | Update | Recreate,
+        known: Version,
+        now: datetime,
+        vector: bytes | None,
+    ) -> None:
+        match band:
+            case Auto(one):
+                self._corroborate(decided, draft, one, known, now, vector)
+            case Update(one):
+                self._update(decided, draft, one, known, now, vector)
+            case Recreate(one):
+                self._recreate(decided, draft, one, now, vector)
+
+    # -- gathering ------------------------------------------------------------------------------------------
+
+    @property
+    def _profile(self) -> Profile:
+        return self.embedder.profile if self.embedder else _WORDS_ONLY
+
+    def _known(
+        self, draft: Draft, vector: bytes | None, touched: set[ItemId]
+    ) -> Mapping[ItemId, tuple[Near, Held, Version]]:
+        """The owner's facts that lie near and still hold; without an embedder, those that share words."""
+        wanted = Wanted(
+            words=() if vector else sorted(bands.content(draft.text)),
+            vector=vector,
+            embedder=self.embedder.name if self.embedder else None,
+            filters=Filters(kinds=frozenset({"fact"})),
+            sight=self.owner.sight,
+            limit=NEIGHBOURS,
+        )
+        tenant = self.owner.scope.tenant
+        hits = {hit.item_id: hit for hit in self.store.find_items(tenant, wanted).hits}
+        known: dict[ItemId, tuple[Near, Held, Version]] = {}
+        for item_id, (held, version) in self.store.speaking(tenant, list(hits)).items():
+            if held.item.superseded_by or item_id in touched or not self.owner.owns(held.item):
+                continue
+            cosine = hits[item_id].cosine if vector else _overlap(draft.text, version.content)
+            known[item_id] = (Near(held.item, version.content, cosine or 0.0), held, version)
+        return known
+
+    # -- the four bands -------------------------------------------------------------------------------------
+
+    def _create(self, decided: Decided, draft: Draft, now: datetime, vector: bytes | None, **fields: object) -> Item:
+        roles = {event.role for event in draft.witnesses if event.role}
+        item = self.owner.item(
+            ItemId(self.clock.mint()),
+            draft.body,
+            now,
+            **{
+                "category": draft.category,
+                "importance": draft.importance,
+                "tags": draft.tags,
+                "private": draft.private,
+                "trust": draft.least_trust,
+                "role": min(roles) if draft.extracted and roles else None,
+                "origin_at": min(event.ts for event in draft.witnesses),
+                "valid_from": draft.valid_from,
+                "valid_to": draft.valid_to,
+                **fields,
+            },
+        )
+        version = self._version(item.id, draft, _witnesses(draft), now)
+        decided.changes += [Create(item), Derive(version)]
+        self._embed(decided, version, vector)
+        decided.made.append(Made(item.id, "created"))
+        return item
+
+    def _corroborate(
+        self, decided: Decided, draft: Draft, one: Near, known: Version, now: datetime, vector: bytes | None
+    ) -> None:
+        """The memory gains a witness; its words stay."""
+        witnesses = _united(known, _witnesses(draft))
+        version = replace(
+            self._version(one.item.id, draft, witnesses, now),
+            content=known.content,
+            bullets=(Bullet(known.content, witnesses),),
+            derived_from=known.id,
+            derivation=Derivation.MERGE,
+        )
+        decided.changes.append(Derive(version))
+        self._embed(decided, version, vector)
+        decided.made.append(Made(one.item.id, "corroborated"))
+
+    def _update(
+        self, decided: Decided, draft: Draft, one: Near, known: Version, now: datetime, vector: bytes | None
+    ) -> None:
+        """The memory gets the fuller words; those it had stay among its versions."""
+        version = replace(
+            self._version(one.item.id, draft, _united(known, _witnesses(draft)), now),
+            derived_from=known.id,
+            derivation=Derivation.MERGE,
+        )
+        after = replace(
+            one.item,
+            body=draft.body,
+            importance=max(draft.importance, one.item.importance),
+            tags=tuple(dict.fromkeys((*one.item.tags, *draft.tags))),
+            private=one.item.private or draft.private,
+            valid_to=draft.valid_to or one.item.valid_to,
+        )
+        decided.changes += [revise(one.item, after, now, Verb.UPDATE), Derive(version)]
+        self._embed(decided, version, vector)
+        decided.made.append(Made(one.item.id, "updated"))
+
+    def _recreate(self, decided: Decided, draft: Draft, one: Near, now: datetime, vector: bytes | None) -> None:
+        """A new memory takes over from the old one, whose time ends where the new one's begins. What was said earlier
+        but arrives later is the one that is over already."""
+        began = one.item.valid_from or one.item.origin_at
+        since = draft.valid_from or draft.said_at
+        if since < began:
+            item = self._create(
+                decided, draft, now, vector, valid_from=since, valid_to=began, superseded_by=one.item.id
+            )
+        else:
+            item = self._create(decided, draft, now, vector, valid_from=since, supersedes=one.item.id)
+            over = replace(one.item, valid_to=since, superseded_by=item.id)
+            decided.changes.append(revise(one.item, over, now, Verb.UPDATE))
+            decided.made[-1] = Made(item.id, "updated")
+        older, newer = (item.id, one.item.id) if since < began else (one.item.id, item.id)
+        decided.changes.append(self._edge(newer, older, 1.0, now, "supersedes"))
+
+    def _link(self, decided: Decided, item: Item, linked: Sequence[Near], now: datetime) -> None:
+        for one in linked[:LINKS]:
+            decided.changes.append(self._edge(item.id, one.item.id, min(1.0, max(0.0, one.cosine)), now))
+
+    def _ask_judge(self, decided: Decided, item: Item, judged: Sequence[Near], now: datetime) -> None:
+        if judged:
+            payload = {"item_id": item.id, "near": [one.item.id for one in judged]}
+            decided.then.append(
+                Job(id=JobId(self.clock.mint()), kind="judge", key=item.id, payload=payload, not_before=now)
+            )
+
+    # -- parts ----------------------------------------------------------------------------------------------
+
+    def _version(self, item_id: ItemId, draft: Draft, witnesses: tuple[Witness, ...], now: datetime) -> Version:
+        return Version(
+            id=VersionId(self.clock.mint()),
+            item_id=item_id,
+            level=Level.R3,
+            content=draft.text,
+            bullets=(Bullet(draft.text, witnesses),),
+            created_at=now,
+        )
+
+    def _edge(self, a: ItemId, b: ItemId, strength: float, now: datetime, kind: str = "related_to") -> Link:
+        return Link(
+            Relation(
+                id=RecordId(self.clock.mint()),
+                from_id=a,
+                to_id=b,
+                relation_type=kind,
+                strength=round(strength, 4),
+                created_at=now,
+            )
+        )
+
+    def _embed(self, decided: Decided, version: Version, vector: bytes | None) -> None:
+        if vector and self.embedder:
+            decided.vectors.append(Vector(self.embedder.name, f"v:{version.id}", vector))
+
+
+def _seen(draft: Draft) -> New:
+    return New(
+        text=draft.text,
+        body=draft.body if isinstance(draft.body, Fact) else Fact(),
+        category=draft.category,
+        at=draft.said_at,
+        corrects=draft.corrects,
+        trust=draft.least_trust,
+    )
+
+
+def _witnesses(draft: Draft) -> tuple[Witness, ...]:
+    return tuple(EventWitness(event.id, draft.reason) for event in draft.witnesses)
+
+
+def _united(known: Version, more: tuple[Witness, ...]) -> tuple[Witness, ...]:
+    """The witnesses of a memory and the new ones; of very many, the first and the newest."""
+    every = tuple(dict.fromkeys([*(w for bullet in known.bullets for w in bullet.witnesses), *more]))
+    return every if len(every) <= WITNESSES else (every[0], *every[1 - WITNESSES :])
+
+
+def _overlap(a: str, b: str) -> float:
+    """How much two texts share, by their words alone."""
+    left, right = bands.content(a), bands.content(b)
+    return len(left & right) / len(left | right) if left and right else 0.0

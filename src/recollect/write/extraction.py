@@ -1,0 +1,81 @@
+"""What is worth remembering in messages, as drafts for memory: by rules and the embedder, or by a language model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from recollect.clock import Clock
+from recollect.domain.event import Event
+from recollect.domain.ids import TenantId
+from recollect.policy.candidate import Candidate
+from recollect.ports import Embedder, Store, Writer
+from recollect.write.commit import Draft
+
+CONTEXT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How many memories are made of one turn at most, and of one user's turns in a day."""
+
+    turn: int = 3
+    day: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Reads messages for memories. With a writer that is left to jobs: nobody waits for a language model."""
+
+    store: Store
+    clock: Clock
+    embedder: Embedder | None
+    writer: Writer | None
+    caps: Caps
+    tenant: TenantId
+    context: int = CONTEXT
+
+    def at_once(self, new: Sequence[Event], most: int) -> bool:
+        """Whether the messages are read while their author waits."""
+        return self.writer is None and sum(len(event.text) for event in new) <= most
+
+    def drafts(self, before: Sequence[Event], new: Sequence[Event], user_id: str | None) -> list[Draft]:
+        """The memories in the new messages, by rules; those before them are what they answer."""
+        from recollect.write.extract import extract
+
+        turns = [*before, *new]
+        fresh = frozenset(range(len(before), len(turns)))
+        return self.within_caps(extract(turns, fresh, self.embedder), turns, user_id)
+
+    def within_caps(self, found: Sequence[Candidate], turns: Sequence[Event], user_id: str | None) -> list[Draft]:
+        """The most important candidates of each turn, as many as the day has room for."""
+        chosen: list[Candidate] = []
+        for candidate in sorted(found, key=lambda one: -one.importance):
+            of_turn = [one for one in chosen if one.witnesses[-1] == candidate.witnesses[-1]]
+            if len(of_turn) < self.caps.turn:
+                chosen.append(candidate)
+        room = self._room(user_id) if chosen else 0
+        kept = set(map(id, chosen[:room]))
+        return [_draft(one, turns) for one in found if id(one) in kept]
+
+    def _room(self, user_id: str | None) -> int:
+        """How many memories may still be made of this user's turns today."""
+        if user_id is None:
+            return self.caps.day
+        midnight = datetime.combine(self.clock.now().astimezone(UTC).date(), datetime.min.time(), UTC)
+        return max(0, self.caps.day - self.store.extracted_since(self.tenant, user_id, midnight, self.caps.day))
+
+
+def _draft(candidate: Candidate, turns: Sequence[Event]) -> Draft:
+    return Draft(
+        text=candidate.text,
+        body=candidate.body,
+        category=candidate.category,
+        importance=candidate.importance,
+        private=candidate.private,
+        corrects=candidate.corrects,
+        tags=candidate.tags,
+        valid_from=candidate.valid_from,
+        valid_to=candidate.valid_to,
+        witnesses=tuple(turns[number] for number in candidate.witnesses),
+        extracted=True,
+    )

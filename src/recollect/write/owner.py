@@ -1,0 +1,63 @@
+"""Whose the memories are that are made: every one of a write has the same owner."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from recollect.domain.ids import ItemId
+from recollect.domain.item import Body, Item, Visibility
+from recollect.domain.scope import Scope, Sight
+
+_KEYS: Mapping[Visibility, tuple[str, ...]] = {
+    Visibility.USER_PRIVATE: ("user_id", "project_id"),
+    Visibility.PROJECT_SHARED: ("project_id",),
+    Visibility.SYSTEM: (),
+    Visibility.AGENT_SILO: ("agent_id", "user_id"),
+}
+"""The ids that two memories of one visibility share when the same people see them and they are about the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    scope: Scope
+    visibility: Visibility
+    actor_id: str | None
+
+    @property
+    def sight(self) -> Sight:
+        """What is compared and merged: what the owner's own memories are among, and no more."""
+        users = {self.scope.user_id} if self.visibility is Visibility.USER_PRIVATE else set[str | None]()
+        projects = {self.scope.project_id} if self.visibility is Visibility.PROJECT_SHARED else set[str | None]()
+        silo = self.scope.agent_id if self.visibility is Visibility.AGENT_SILO else None
+        return Sight(
+            users=frozenset(user for user in users if user),
+            projects=frozenset(project for project in projects if project),
+            silo=silo,
+        )
+
+    def owns(self, item: Item) -> bool:
+        """Whether a memory is seen by exactly those who see what is made here."""
+        return item.visibility is self.visibility and all(
+            getattr(item, name) == getattr(self.scope, name) for name in _KEYS[self.visibility]
+        )
+
+    def item(self, item_id: ItemId, body: Body, now: datetime, **fields: object) -> Item:
+        return Item(
+            id=item_id,
+            body=body,
+            visibility=self.visibility,
+            user_id=self.scope.user_id,
+            agent_id=self.scope.agent_id,
+            project_id=self.scope.project_id,
+            thread_id=self.scope.thread_id,
+            run_id=self.scope.run_id,
+            actor_id=self.actor_id,
+            created_at=now,
+            updated_at=now,
+            **{"origin_at": now, **fields},  # type: ignore[arg-type]
+        )
+
+
+def owner_of(episode: Item, scope: Scope) -> Owner:
+    """Whose a thread is, and all that is made of it."""
+    return Owner(scope, episode.visibility, episode.actor_id)
