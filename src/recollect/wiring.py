@@ -27,6 +27,7 @@ from recollect.jobs.kind import Kind
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
 from recollect.memory import Memory
+from recollect.minds import Minds
 from recollect.policy import access
 from recollect.policy.access import Action, Denied
 from recollect.ports import Embedder, Store, Writer

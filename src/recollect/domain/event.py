@@ -1,7 +1,7 @@
 """Raw evidence (R5): what was said or done, word for word. Appended, never changed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -57,3 +57,10 @@ class Event:
             raise ValueError("the text is blank: there is nothing to remember")
         if self.chunks and self.chunks[-1].end > len(self.text):
             raise ValueError("a chunk ends after its text")
+
+    def chunk(self, number: int) -> "tuple[Event, ...]":
+        """The event cut down to one of its chunks, counted from 1; none where it has no such chunk."""
+        if not 1 <= number <= len(self.chunks):
+            return ()
+        span = self.chunks[number - 1]
+        return (replace(self, text=self.text[span.start : span.end], chunks=()),)

@@ -1,10 +1,11 @@
 """Reading memory: items under filters and sight, their versions, events, edges and uses."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from recollect.domain.event import Event
-from recollect.domain.ids import EventId, ItemId, Rev, VersionId
+from recollect.domain.ids import EventId, ItemId, Rev, VersionId, uuid7
 from recollect.domain.item import Visibility
 from recollect.domain.observation import Operation, Usage
 from recollect.domain.query import Filters, Page
@@ -141,6 +142,42 @@ def events(tx: Tx, item_id: ItemId, first: int, last: int | None, limit: int) ->
         limit=limit,
     )
     return [rows.read_event(row) for row in found]
+
+
+def latest(tx: Tx, item_id: ItemId, count: int) -> list[Event]:
+    found = tx.all(
+        f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and not withdrawn "
+        "order by seq desc limit :count",
+        id=item_id,
+        count=count,
+    )
+    return [rows.read_event(row) for row in reversed(found)]
+
+
+def unembedded(tx: Tx, embedder: str, item_id: ItemId, count: int) -> list[Event]:
+    found = tx.all(
+        f"select {rows.EVENT} from events e where tenant = :tenant and item_id = :id and not withdrawn "
+        "and not exists (select 1 from vectors x where x.tenant = :tenant and x.embedder = :embedder "
+        "and x.ref = 'e:' || e.id) "
+        "and not exists (select 1 from vectors x where x.tenant = :tenant and x.embedder = :embedder "
+        "and x.ref = 'c:' || e.id || '.1') order by seq limit :count",
+        id=item_id,
+        embedder=embedder,
+        count=count,
+    )
+    return [rows.read_event(row) for row in found]
+
+
+def extracted_since(tx: Tx, user_id: str, since: datetime, most: int) -> int:
+    # Ids rise with time, and the index has them behind the user: the rows of one day lie together.
+    row = tx.one(
+        "select count(*) from (select 1 from items where tenant = :tenant and user_id = :user_id and id >= :first "
+        "and role is not null and kind <> 'episode' limit :most) as made",
+        user_id=user_id,
+        first=uuid7(since, bytes(10)),
+        most=most,
+    )
+    return int(row[0]) if row else 0
 
 
 def _live(withdrawn: bool) -> str:

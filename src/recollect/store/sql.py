@@ -23,11 +23,11 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Scope, Sight
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
-from recollect.ports import Citing, Found, Held, Kept, Receipt, Rooted, Tombstone, Vector
-from recollect.store import door, dumping, outbox, reading, records, rows
+from recollect.ports import Citing, Found, Held, Hits, Kept, Receipt, Rooted, Tombstone, Vector, Wanted
+from recollect.store import door, dumping, finding, outbox, reading, records, rows
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev
-from recollect.store.tx import Engine, Tx
+from recollect.store.tx import Engine, Sought, Tx
 
 START = Seq(0)
 
@@ -200,6 +200,18 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.events(tx, item_id, first, last, limit)
 
+    def latest(self, tenant: TenantId, item_id: ItemId, count: int) -> Sequence[Event]:
+        with self._engine.read(tenant) as tx:
+            return reading.latest(tx, item_id, count)
+
+    def unembedded(self, tenant: TenantId, embedder: str, item_id: ItemId, count: int) -> Sequence[Event]:
+        with self._engine.read(tenant) as tx:
+            return reading.unembedded(tx, embedder, item_id, count)
+
+    def extracted_since(self, tenant: TenantId, user_id: str, since: datetime, most: int) -> int:
+        with self._engine.read(tenant) as tx:
+            return reading.extracted_since(tx, user_id, since, most)
+
     def events_by_id(self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
             return reading.events_by_id(tx, ids, withdrawn)
@@ -264,6 +276,14 @@ class SqlStore:
                 if len(found) >= limit or len(hits) < depth:
                     return found[:limit]
                 depth *= 10  # most of these are out of sight: look further down
+
+    def find_events(self, tenant: TenantId, wanted: Wanted) -> Hits:
+        with self._engine.read(tenant) as tx:
+            return finding.find(tx, self._engine, Sought.EVENTS, wanted)
+
+    def find_items(self, tenant: TenantId, wanted: Wanted) -> Hits:
+        with self._engine.read(tenant) as tx:
+            return finding.find(tx, self._engine, Sought.ITEMS, wanted)
 
     # -- reading the journal ------------------------------------------------------------------------------
 

@@ -6,13 +6,37 @@ that does not bind `:tenant` is refused here, whatever it does; PostgreSQL's row
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
 from recollect.domain.ids import TenantId
-from recollect.ports import Vector
+from recollect.ports import Vector, Wanted
 
 Row = tuple[Any, ...]
+
+
+class Sought(Enum):
+    """What a query looks for, and how its references begin."""
+
+    EVENTS = "e:"
+    ITEMS = "v:"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """Candidates of an engine's indexes by the id of their event or version, each index best first.
+
+    `more_text` / `more_cosine`: whether that index might have more. `documents` and `frequency` as in Hits.
+    """
+
+    text: Mapping[str, float]
+    cosine: Mapping[str, float]
+    more_text: bool
+    more_cosine: bool
+    documents: int
+    frequency: Mapping[str, int]
 
 
 class Tx(Protocol):
@@ -87,6 +111,11 @@ class Engine(Protocol):
 
     def search(self, tx: Tx, words: Sequence[str], limit: int) -> Iterable[tuple[str, float]]:
         """(ref, score) of the indexed texts with any of the words, best first."""
+        ...
+
+    def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
+        """At least the best `depth` texts and vectors that pass the filters and are in sight, as far as the indexes
+        know; whoever asked confirms them."""
         ...
 
     def backup(self, target: Path) -> None: ...

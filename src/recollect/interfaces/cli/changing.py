@@ -107,7 +107,7 @@ def erase(
 
 
 def _counted(wipe: "Wipe") -> str:
-    from recollect.interfaces.cli.describe import count
+    from recollect.interfaces.documents import count
 
     numbers = {
         "memory": len(wipe.items),

@@ -79,9 +79,9 @@ def show(
             page = Page(limit, memory.find(before) if before else None)
         lines = memory.lines(filters, page)
         if json:
-            from recollect.interfaces.cli import describe
+            from recollect.interfaces import documents
 
-            paper.document({"memories": [describe.item_document(one.item, one.words) for one in lines]})
+            paper.document({"memories": [documents.item_document(one.item, one.words) for one in lines]})
         else:
             _list(lines, limit, with_state=state is not None)
 
@@ -98,6 +98,7 @@ def _states(names: Sequence[StateName] | None) -> frozenset[str]:
 
 def _list(lines: "Sequence[Shown]", limit: int, *, with_state: bool) -> None:
     from recollect.domain.ids import short
+    from recollect.interfaces import documents
     from recollect.interfaces.cli import describe
 
     if not lines:
@@ -117,7 +118,7 @@ def _list(lines: "Sequence[Shown]", limit: int, *, with_state: bool) -> None:
             [
                 short(one.item.id),
                 _words(one),
-                *([describe.state(one.item)] if with_state else []),
+                *([documents.state(one.item)] if with_state else []),
                 str(one.item.importance),
                 describe.whose(one.item),
                 describe.minute(one.item.created_at),
@@ -156,14 +157,14 @@ def _show_one(memory: "Memory", name: str, after: int, json: bool) -> None:
 
 
 def _document(shown: "Shown", evidence: "Sequence[Event]") -> None:
-    from recollect.interfaces.cli import describe
+    from recollect.interfaces import documents
 
     paper.document(
         {
-            "memory": describe.item_document(shown.item, shown.words),
+            "memory": documents.item_document(shown.item, shown.words),
             "rev": shown.rev,
-            "versions": [describe.version_document(one, one is shown.current) for one in shown.versions],
-            "evidence": [describe.event_document(event) for event in evidence],
+            "versions": [documents.version_document(one, one is shown.current) for one in shown.versions],
+            "evidence": [documents.event_document(event) for event in evidence],
         }
     )
 
@@ -194,10 +195,11 @@ def _sentences(version: "Version", evidence: "Sequence[Event]") -> "Text":
 
 
 def _card(shown: "Shown") -> None:
+    from recollect.interfaces import documents
     from recollect.interfaces.cli import describe
 
     item = shown.item
-    state = describe.state(item)
+    state = documents.state(item)
     marks = [item.kind, line(item.category), f"importance {item.importance}"]
     marks += [word for word, on in (("core", item.core), ("constitutional", item.constitutional)) if on]
     marks += [f"pinned at {item.pinned_min_level.name}"] if item.pinned_min_level else []
@@ -286,10 +288,11 @@ def history(
 
 
 def _latest(entries: "Sequence[Entry]", json: bool) -> None:
+    from recollect.interfaces import documents
     from recollect.interfaces.cli import describe
 
     if json:
-        paper.document({"entries": [describe.entry_document(entry, blind=True) for entry in entries]})
+        paper.document({"entries": [documents.entry_document(entry, blind=True) for entry in entries]})
         return
     if not entries:
         say("Nothing has happened yet.")
@@ -323,10 +326,10 @@ def _latest(entries: "Sequence[Entry]", json: bool) -> None:
 
 
 def _story(item_id: str, entries: "Sequence[Entry]", json: bool) -> None:
-    from recollect.interfaces.cli import describe
+    from recollect.interfaces import documents
 
     if json:
-        paper.document({"memory": item_id, "entries": [describe.entry_document(entry) for entry in entries]})
+        paper.document({"memory": item_id, "entries": [documents.entry_document(entry) for entry in entries]})
         return
     for number, entry in enumerate(entries):
         if number:
@@ -335,6 +338,7 @@ def _story(item_id: str, entries: "Sequence[Entry]", json: bool) -> None:
 
 
 def _entry(entry: "Entry") -> None:
+    from recollect.interfaces import documents
     from recollect.interfaces.cli import describe
 
     header = entry.header
@@ -354,7 +358,7 @@ def _entry(entry: "Entry") -> None:
     if change is None:
         say(styled(("what it said was erased", "yellow")), indent=2)
         return
-    for field in describe.changed(change):
+    for field in documents.changed(change):
         say(
             styled(
                 (f"{field.name}: ", ""),

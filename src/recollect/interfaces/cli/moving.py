@@ -74,7 +74,7 @@ def _findings(verified: "Verified", checked: Path | None, export_head: Path | No
         if export_head:
             paper.done(f"wrote the signed head to {export_head}", "Keep it where the store's keeper cannot change it.")
         return
-    from recollect.interfaces.cli.describe import count
+    from recollect.interfaces.documents import count
 
     subject = "memory or its journal" if deep else "the journal"
     found = count(len(verified.findings), "finding")
@@ -211,7 +211,7 @@ def restore(
             }
         )
         return
-    from recollect.interfaces.cli.describe import count
+    from recollect.interfaces.documents import count
 
     held = f"{count(len(found.tenants), 'tenant')}, {found.entries:,} entries, all whole"
     paper.done(f"restored {wiring.place(settings)}: {held}")

@@ -62,13 +62,14 @@ def jobs(
     json: Json = False,
 ) -> None:
     """List the jobs that are still to be done, and those that failed."""
+    from recollect.interfaces import documents
     from recollect.interfaces.cli import describe
 
     with call.memory() as memory:
         found = [(status, _stage(status)) for status in memory.jobs()]
     shown = [(status, stage) for status, stage in found if all or stage != "done"]
     if json:
-        paper.document({"jobs": [describe.job_document(status, stage) for status, stage in shown]})
+        paper.document({"jobs": [documents.job_document(status, stage) for status, stage in shown]})
         return
     if not shown:
         say("Nothing is waiting.")
@@ -112,7 +113,7 @@ def worker(
     once: Annotated[bool, typer.Option("--once", help="Do what is due now, then end.")] = False,
 ) -> None:
     """Do the jobs of all tenants, until stopped with Ctrl-C."""
-    from recollect.interfaces.cli.describe import count
+    from recollect.interfaces.documents import count
     from recollect.wiring import worker as make
 
     made = make(call.settings)

@@ -109,14 +109,14 @@ def _cause(memory: "Memory", rev: "Rev") -> "CauseId | None":
 
 
 def _report(plan: "Plan", rev: "Rev | None", json: bool, cause: "CauseId | None" = None) -> None:
-    from recollect.interfaces.cli import describe
+    from recollect.interfaces import documents
 
     if json:
-        paper.document({"rev": rev, "cause": cause, **describe.plan_document(plan)})
+        paper.document({"rev": rev, "cause": cause, **documents.plan_document(plan)})
     elif rev is None:
         _preview(plan)
     else:
-        undone = describe.count(len(plan.undo), "entry")
+        undone = documents.count(len(plan.undo), "entry")
         then = f"Undo this: recollect rollback --session {cause}" if cause else ""
         paper.done(f"rolled back {undone}; the tenant is at revision {rev}", then)
 

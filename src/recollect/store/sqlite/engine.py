@@ -23,11 +23,13 @@ from recollect.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from recollect.ports import Wanted
 from recollect.store.migrations import Migration, migrations
+from recollect.store.sqlite.finding import Finder
 from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
-from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect, token
-from recollect.store.tx import Tx
+from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect
+from recollect.store.tx import Proposed, Sought, Tx
 
 APPLICATION_ID = 0x5EC0_11EC
 _MIGRATIONS = "recollect.store.sqlite.migrations"
@@ -58,6 +60,7 @@ class SqliteEngine:
         self._guard = threading.Lock()
         self._moment: ContextVar[Connection | None] = ContextVar("recollect_moment", default=None)
         self._queue = Queue()
+        self._finder = Finder()
         with typed(path):
             recognise(path, create)
             self._turnstile = Turnstile(path.with_name(path.name + "-turn"))
@@ -178,18 +181,10 @@ class SqliteEngine:
             return [TenantId(row[0]) for row in reader.execute("select tenant from tenants order by tenant")]
 
     def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
-        wanted = " OR ".join('"' + word.replace('"', '""') + '"' for word in words if word.strip())
-        if not wanted:
-            return []
-        found = tx.all(
-            "select coalesce('e:' || e.id, 'v:' || v.id), -bm25(texts, 0.0, 1.0) from texts "
-            "left join events e on e.rid = texts.rowid / 2 and texts.rowid % 2 = 0 and e.tenant = :tenant "
-            "left join versions v on v.rid = texts.rowid / 2 and texts.rowid % 2 = 1 and v.tenant = :tenant "
-            "where texts match :match order by bm25(texts, 0.0, 1.0) limit :limit",
-            match=f"tenant:{token(tx.tenant)} AND text:({wanted})",
-            limit=limit,
-        )
-        return [(ref, score) for ref, score in found if ref]
+        return self._finder.search(tx, words, limit)
+
+    def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
+        return self._finder.propose(tx, sought, wanted, depth)
 
     def backup(self, target: Path) -> None:
         """An online copy: into a file beside the target first, moved into place when it is whole."""

@@ -14,6 +14,7 @@ from recollect.domain.ids import TenantId
 from recollect.ports import Vector
 from recollect.store.rows import micros
 from recollect.store.tx import Row, bound
+from recollect.store.words import spaced
 
 _LIST = re.compile(r":(\w+)\[\]")
 _SHORT = 4
@@ -132,13 +133,13 @@ class SqliteTx:
 
     def add_text(self, ref: str, item_id: str, text: str) -> None:
         self._connection.execute(
-            "insert into texts (rowid, tenant, text) values (?, ?, ?)", (self._place(ref), token(self.tenant), text)
+            "insert into texts (rowid, tenant, text) values (?, ?, ?)", (self._place(ref), token(self.tenant), spaced(text))
         )
 
     def drop_text(self, ref: str, text: str) -> None:
         self._connection.execute(
             "insert into texts (texts, rowid, tenant, text) values ('delete', ?, ?, ?)",
-            (self._place(ref), token(self.tenant), text),
+            (self._place(ref), token(self.tenant), spaced(text)),
         )
 
     def _place(self, ref: str) -> int:

@@ -180,21 +180,25 @@ create table tombstones (
 ) without rowid;
 
 create table vectors (
+    rid integer primary key,
     tenant text not null,
     embedder text not null,
     ref text not null,
     rev integer not null,
     data blob not null,
-    primary key (tenant, embedder, ref)
-) without rowid;
+    unique (tenant, embedder, ref)
+);
 
 create index vectors_rev on vectors (tenant, embedder, rev);
 
 -- The text index has no table of its own beside it: an event is row 2 * rid, a version row 2 * rid + 1.
 create virtual table texts using fts5 (
-    tenant, text, content = '', tokenize = 'porter unicode61 remove_diacritics 2'
+    tenant, text, content = '', columnsize = 0, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
 insert into texts (texts, rank) values ('secure-delete', 1);
 
 insert into texts (texts, rank) values ('automerge', 8);
+
+-- How many texts hold a word, for the choice of the words that are worth looking for.
+create virtual table vocabulary using fts5vocab (texts, 'row');
