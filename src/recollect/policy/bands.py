@@ -95,7 +95,7 @@ def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
 def conflicting(new: New, one: Near) -> bool:
     """Whether two texts that lie near each other differ in what matters: a number, a negation, a name, the value of a
     key."""
-    if _numbers(new.text) != _numbers(one.text) or negated(new.text) != negated(one.text):
+    if numbers(new.text) != numbers(one.text) or negated(new.text) != negated(one.text):
         return True
     if _names(new.text) - content(one.text) and _names(one.text) - content(new.text):
         return True
@@ -114,7 +114,7 @@ def refines(new: New, one: Near, profile: Profile) -> bool:
     if one.cosine < profile.judge or negated(new.text) != negated(one.text):
         return False
     known = content(one.text)
-    return len(known) >= 2 and known < content(new.text) and _numbers(one.text) <= _numbers(new.text)
+    return len(known) >= 2 and known < content(new.text) and numbers(one.text) <= numbers(new.text)
 
 
 def same_words(a: str, b: str) -> bool:
@@ -125,6 +125,11 @@ def same_words(a: str, b: str) -> bool:
 def content(text: str) -> frozenset[str]:
     """The words of a text that carry it."""
     return frozenset(_plain(text)) - _EMPTY
+
+
+def frame(text: str) -> frozenset[str]:
+    """The words that carry a text, without its numbers and negations."""
+    return frozenset(word for word in content(text) if not any(sign.isdigit() for sign in word)) - _NEGATION
 
 
 def negated(text: str) -> bool:
@@ -139,7 +144,8 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(text) if word[0].isupper()) - _EMPTY
 
 
-def _numbers(text: str) -> frozenset[str]:
+def numbers(text: str) -> frozenset[str]:
+    """The numbers, times and dates of a text as they are written."""
     return frozenset(_NUMBER.findall(text))
 
 

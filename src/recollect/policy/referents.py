@@ -38,7 +38,9 @@ _PHRASE = re.compile(
 )
 _NAME = re.compile(r"(?<![\w'./@-])[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
 _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-]+)")
-_THING = re.compile(r"\b(?:from|of|on|to|with|for|use|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))")
+_THING = re.compile(
+    r"\b(?:from|of|on|to|with|for|use|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
+)
 NOT_NAMES = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
     october november december christmas easter the a an i my our we he she they it this that these those yes no ok okay
@@ -120,7 +122,11 @@ def _ordered(things: list[str]) -> list[str]:
 
 def _common(word: str) -> bool:
     low = word.lower()
-    return low in NOT_NAMES or low in ("me", "us", "you", "him", "her", "them", "there", "here", "that", "this", "now", "then") or len(low) < 3
+    return (
+        low in NOT_NAMES
+        or low in ("me", "us", "you", "him", "her", "them", "there", "here", "that", "this", "now", "then")
+        or len(low) < 3
+    )
 
 
 @dataclass(frozen=True, slots=True)

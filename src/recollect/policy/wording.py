@@ -45,7 +45,9 @@ def normal(text: str) -> str:
     """The text on one line, composed, without pictures, smileys and signs that print nothing."""
     if not text.isascii():
         text = _PICTURE.sub("", unicodedata.normalize("NFC", text))
-        text = "".join(sign for sign in text if sign in "\t\n " or unicodedata.category(sign)[0] not in "CZ" or sign == " ")
+        text = "".join(
+            sign for sign in text if sign in "\t\n " or unicodedata.category(sign)[0] not in "CZ" or sign == " "
+        )
     return " ".join(_SMILEY.sub("", text).split())
 
 

@@ -1,0 +1,325 @@
+"""A sentence told again in the third person, its subject named, so that it can be read by itself a year later."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from recollect.policy import referents as about
+from recollect.policy.referents import Referents, possessive
+from recollect.policy.verbs import ADVERBS, BASES, is_past, third_person
+
+TEAM = "the team"
+_ASSISTANT = "the assistant"
+_LITERAL = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\w+://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|\S*[/\\]\S*|\S*\w[._=:#]\w\S*|#\w+"
+_TOKENS = re.compile(rf"(?P<literal>{_LITERAL})|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)|(?P<other>.)", re.DOTALL)
+
+_SHORT = (
+    (re.compile(r"\b(i|we|you|they)'d (?=rather|like|love|prefer|want|be|need|never|hate|go|say|appreciate)", re.I), r"\1 would "),
+    (re.compile(r"\b(i|we|you|he|she|it|they)'d (?=better\b|been\b|already\b|\w+ed\b)", re.I), r"\1 had "),
+    (re.compile(r"\b(i|we|you|he|she|it|they|that|there|who)'d\b", re.I), r"\1 would"),
+    (re.compile(r"\b(he|she|it|that|who|there)'s (?=been\b|got\b|had\b|already\b|become\b|gone\b|done\b)", re.I), r"\1 has "),
+    (re.compile(r"\b(he|she|it|that|who|there|what|where|here)'s\b", re.I), r"\1 is"),
+    (re.compile(r"\bi'?m\b(?! /)", re.I), "I am"),
+    (re.compile(r"\b(i|we|you|they)'ve got\b", re.I), r"\1 have"),
+    (re.compile(r"\b(i|we|you|they|who)'ve\b", re.I), r"\1 have"),
+    (re.compile(r"\b(i|we|you|he|she|it|they|that|there|who|this)'ll\b", re.I), r"\1 will"),
+    (re.compile(r"\b(we|you|they|who)'re\b", re.I), r"\1 are"),
+    (re.compile(r"\bive\b", re.I), "I have"),
+    (re.compile(r"\bgonna\b", re.I), "going to"),
+    (re.compile(r"\bwanna\b", re.I), "want to"),
+    (re.compile(r"\b(?:gotta|have got to)\b", re.I), "have to"),
+    (re.compile(r"\b(?:can't|cannot)\b", re.I), "cannot"),
+    (re.compile(r"\bwon't\b", re.I), "will not"),
+    (re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should|must|need)n't\b", re.I), r"\1 not"),
+)  # fmt: skip
+_NOT_OWNED = frozenset(
+    """a an the to at in on for from with by and or but so because if when as is was will would can said says that about
+    again back home up down out off over away today tomorrow yesterday now then there here too either instead who whether
+    not every each all until since before after this once""".split()  # noqa: SIM905 - a list of words reads as words
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Whose sentence it is, who "we" are, and who and what was spoken of before."""
+
+    speaker: str
+    we: str
+    referents: Referents
+
+
+def expanded(text: str) -> str:
+    """Short forms written out: "I've" is "I have"."""
+    if "'" in text or "nna" in text or "im" in text.lower():
+        for pattern, full in _SHORT:
+            text = pattern.sub(full, text)
+    return text
+
+
+def retold(text: str, voice: Voice) -> str:
+    """The sentence in the third person. A pronoun that nobody can be named for stays, and the validator refuses it."""
+    tokens = [match for match in _TOKENS.finditer(expanded(text))]
+    return "".join(_Retelling(tokens, voice).words())
+
+
+class _Retelling:
+    """Goes through a sentence word by word, keeping in mind whose verb comes next."""
+
+    def __init__(self, tokens: list[re.Match[str]], voice: Voice) -> None:
+        self._tokens, self._voice = tokens, voice
+        self._pending = False
+        """A name took the place of "I" or "we": the next verb is put in the third person."""
+        self._subject = False
+        """The clause is about the speaker: a verb after "and" is too."""
+        self._before = ""
+
+    def words(self) -> Iterator[str]:
+        said: list[str] = []
+        for place, token in enumerate(self._tokens):
+            word = token["word"]
+            part = token.group() if word is None else self._word(word, place, said)
+            said.append(part)
+            if word is None and token["literal"] is None and part in ".;:—?!":
+                self._pending = self._subject = False
+            if part.strip():
+                self._before = part.lower()
+            yield part
+
+    def _word(self, word: str, place: int, said: list[str]) -> str:
+        low = word.lower()
+        start = not any(part.strip() for part in said)
+        told = self._pronoun(low, place, said)
+        if told is None:
+            return self._verb(word, low, place)
+        return told[0].upper() + told[1:] if start else told
+
+    def _pronoun(self, low: str, place: int, said: list[str]) -> str | None:
+        voice = self._voice
+        match low:
+            case "i":
+                return self._about(voice.speaker)
+            case "we":
+                return self._about(voice.we)
+            case "you" if self._next(place) in ("know", "guys"):
+                return None
+            case "you":
+                self._pending = True
+                return _ASSISTANT
+            case "me" | "myself":
+                return voice.speaker
+            case "us" | "ourselves":
+                return voice.we
+            case "my" | "mine":
+                return possessive(voice.speaker) if self._next(place) != "own" else possessive(voice.speaker)
+            case "our" | "ours":
+                return possessive(voice.we)
+            case "your" | "yours":
+                return possessive(_ASSISTANT)
+            case "yourself":
+                return _ASSISTANT
+            case _:
+                return self._third(low, place, said)
+
+    def _third(self, low: str, place: int, said: list[str]) -> str | None:
+        if low not in _OTHERS:
+            return None
+        now = about.after(self._voice.referents, "".join(said), self._voice.speaker, own=False)
+        match low:
+            case "he" | "she" | "him" | "himself" | "herself":
+                return now.person(low) or low
+            case "his" | "hers":
+                return _of(now.person(low), low)
+            case "her":
+                owned = self._next(place)
+                found = now.person(low)
+                return _of(found, low) if owned and owned not in _NOT_OWNED else found or low
+            case "it" | "itself":
+                return now.thing or low
+            case "its":
+                return _of(now.thing, low)
+            case "they":
+                found = now.group
+                self._pending = bool(found) and not (found or "").lower().endswith("s")
+                return found or low
+            case "them" | "themselves":
+                return now.group or low
+            case _:
+                return _of(now.group, low)
+
+    def _about(self, subject: str) -> str:
+        self._pending = self._subject = True
+        return subject
+
+    def _verb(self, word: str, low: str, place: int) -> str:
+        if self._pending:
+            if low in ADVERBS or low.endswith("ly"):
+                return word
+            self._pending = False
+            if low in ("and", "or", "who", "to", "for", "in", "at", "with", "on"):
+                return word
+            return self._inflected(word, low, place)
+        if self._subject and low in BASES and self._before in ("and", "or", ",", "but") and self._next(place) != "is":
+            return third_person(word)
+        if low == "am":
+            return "is"
+        return word
+
+    def _inflected(self, word: str, low: str, place: int) -> str:
+        following = self._next(place)
+        if following == "not" and low == "do":
+            return "does"
+        return third_person(word)
+
+    def _next(self, place: int) -> str | None:
+        """The word that follows, where no sign stands between."""
+        for token in self._tokens[place + 1 :]:
+            if token["word"] is not None:
+                return token["word"].lower()
+            if token.group().strip():
+                return None
+        return None
+
+
+_OTHERS = frozenset("he she him her his hers himself herself it its itself they them their theirs themselves".split())  # noqa: SIM905
+
+
+def _of(owner: str | None, pronoun: str) -> str:
+    return possessive(owner) if owner else pronoun
+
+
+# -- what stands in front of a statement, and behind it -----------------------------------------------------
+
+_LEAD = re.compile(
+    r"""^(?:
+      (?:ok(?:ay)?|oh|ah|hmm+|haha+|lol|hey|hi|hello|well|anyway|btw|fyi|also|and|but|so|then|plus|yeah|yes|yep|yup|sure|
+        great|perfect|cool|agreed|exactly|right|correct|alright|look|listen|sorry|honestly|tbh|actually|basically|generally|
+        literally|seriously|thanks|please|pls|yikes|phew|nope|good\smorning|morning|no)(?:\s*[,:;.!—–-]+\s*|\s+(?=and\b|but\b|so\b|no\b|i\b|i'|we\b|it\b|it's|also\b|please\b|the\b|my\b|our\b|use\b|always\b|never\b|yeah\b|yes\b|by\sthe\sway|decision\b))
+    | (?:ok(?:ay)?|and|but|so|also|oh|btw|fyi|please|pls|then|because|since|though)\s+
+    | (?:by\sthe\sway|just\sso\syou\sknow|for\s(?:the\srecord|reference|future\sreference|context|your\sinformation|what\sit's\sworth|the\sfuture)|
+        in\scase\syou\s(?:need|wonder)\w*|it\sturns\sout(?:\sthat)?|turns\sout(?:\sthat)?|as\s(?:i\s(?:said|mentioned)|mentioned|said)|heads[\s-]up|
+        quick\s(?:note|update|heads[\s-]up|reminder)|just\sto\s(?:clarify|confirm|be\sclear)|to\sbe\s(?:clear|honest|fair)|one\s(?:more|last)\sthing|another\sthing|
+        i\s(?:forgot|wanted|should|have)\sto\s(?:say|mention|tell\syou|add|note|let\syou\sknow)(?:\sthat)?|i\s(?:should|must)\s(?:mention|say|add)(?:\sthat)?|
+        (?:please\s)?(?:note|remember|be\saware|keep\sin\smind|don't\sforget|bear\sin\smind|know|save|store)(?:\sthat|\sthis)?(?=\s(?:that|i|my|we|our|the|it|she|he|they)\b)(?:\sthat)?|
+        (?:please\s)?(?:note|remember|save|store|don't\sforget)(?:\sthis|\sthat)?\s?:|(?:just\s)?a\sreminder(?:\sthat)?|i\smean|you\sknow|in\sfact|
+        good\snews|bad\snews|news\sflash|long\sstory\sshort|short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
+        \s*[,:;.!—–-]*\s+
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_TAIL = re.compile(
+    r"(?:\s*[,;.!—–-]*\s*\b(?:please|pls|lol|haha+|hehe|though|thanks|thank you|thx|cheers|ok\??|okay|you know|btw|by the way|if that's ok|sorry|"
+    r"wish me luck|fingers crossed|just fyi|fyi|as you know|not worth it|yay|ugh|oops|xoxo?)\b\s*[.!]*)+\s*$",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"^([^:\n`\"]{2,70}):\s+(?=\S)")
+_LABEL_WORDS = frozenset(
+    """heads-up headsup note update version context picture background info asked fyi decision decided lesson reminder
+    generally news things thing situation deal summary settled tldr tl story question answer way know""".split()  # noqa: SIM905
+)
+_HEDGE = re.compile(r"^(?:i (?:think|guess|believe|suppose|reckon|assume)|as far as i (?:know|remember)|afaik|iirc|if i remember (?:right|correctly))(?: that)?,?\s+", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """A statement without its wrapping; what the wrapping told about it."""
+
+    text: str
+    label: str = ""
+    decision: bool = False
+    hedged: bool = False
+
+
+def stripped(text: str) -> Stripped:
+    """The statement itself: without "just so you know", "ok, decision from the meeting:", "lol"."""
+    text = text.strip(" ,;–—-")
+    label, decision = "", False
+    for _ in range(6):
+        rest = _LEAD.sub("", text, count=1)
+        if (found := _LABEL.match(rest)) and _wraps(found[1]):
+            decision = decision or bool(re.search(r"\bdeci(?:sion|ded)|settled|agreed\b", found[1], re.I))
+            label = label or found[1]
+            rest = rest[found.end() :]
+        if rest == text or not rest.strip():
+            break
+        text = rest
+    cut = _TAIL.sub("", text).rstrip(" ,;–—-")
+    text = cut if len(cut) > 3 else text
+    hedge = _HEDGE.match(text)
+    return Stripped(text[hedge.end() :] if hedge else text, label, decision, bool(hedge))
+
+
+def _wraps(label: str) -> bool:
+    """Whether what stands before a colon only announces what follows."""
+    words = re.findall(r"[\w-]+", label)
+    if any(word[:1].isupper() for word in words[1:]) or re.search(r"\d|\bfor\b.*\btime\b", label):
+        return False
+    low = {word.lower() for word in words}
+    return len(words) <= 12 and bool(low & _LABEL_WORDS)
+
+
+# -- sentences that leave their subject out -----------------------------------------------------------------
+
+_QUALITIES = frozenset(
+    """allergic married retired born vegan vegetarian pescatarian diabetic coeliac celiac based engaged pregnant divorced
+    single lactose intolerant originally currently raised widowed dyslexic colourblind colorblind deaf left-handed
+    self-employed unemployed""".split()  # noqa: SIM905
+)
+_DROPPED = frozenset(
+    """live love hate prefer need have work speak like own play drive study teach want hope plan dislike enjoy grew
+    can't cannot couldn't""".split()  # noqa: SIM905
+)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|must|should|shall|may|might|needs?|cannot|goes|go|runs?|"
+    r"lives?|works?|uses?|comes?|gets?|takes?|makes?|keeps?|wants?|likes?|loves?|hates?|prefers?|becomes?|starts?|ends?|owns?|stays?|changes?|returns?|"
+    r"gives?|locks?|depends?|listens?|expires?|belongs?|requires?|drives?|plays?|speaks?|means?|says?|thinks?|knows?|happens?|moves?|leaves?|sits?|eats?|sleeps?|turns?|"
+    r"breaks?|fails?|opens?|closes?|stops?|drops?|decides?|calls?|covers?|costs?|pays?|holds?|lies|supports?|handles?|ships?|bubbles?|reads?|writes?|sends?|serves?|stores?|points?|wins?)\b|\w'(?:s|re|m|ve|ll|d)\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
+    """The sentence with the subject it left out: "Moved to Leeds" is about who says so. None: it is no sentence.
+
+    `dropped`: the sentence before left it out as well.
+    """
+    words = re.findall(r"[\w'-]+", text)
+    if not words:
+        return None
+    first = words[0].lower()
+    if first in _QUALITIES:
+        return f"I am {text[0].lower()}{text[1:]}"
+    if first.endswith("ing") and len(first) > 5 and len(words) > 2 and words[1].lower() not in ("is", "was", "are", "needs", "takes", "has"):
+        return f"I am {text[0].lower()}{text[1:]}" if not _FINITE.search(" ".join(words[1:4])) else text
+    if is_past(first) and len(words) > 2 and words[1].lower() not in ("is", "are", "was", "were", "has", "have"):
+        return f"I {text[0].lower()}{text[1:]}"
+    if first in _DROPPED or (dropped and first in BASES):
+        return f"I {text[0].lower()}{text[1:]}"
+    if not _FINITE.search(text) and not any(is_past(word) for word in words):
+        return None
+    return text
+
+
+# -- orders that last ---------------------------------------------------------------------------------------
+
+
+def ordered(text: str, voice: Voice) -> str:
+    """An order to the assistant, told as what somebody asked for."""
+    speaker = voice.speaker
+    low = text.lower()
+    if found := re.match(r"(?:let's|lets|let us)\s+(?:please\s+)?", low):
+        return f"{voice.we[0].upper()}{voice.we[1:]} decided to {retold(text[found.end() :], voice)}"
+    if found := re.match(r"remind me (?:to|that|about|of)\s+", low):
+        word = found.group().split()[2]
+        return f"{speaker} wants a reminder {word} {retold(text[found.end() :], voice)}"
+    if found := re.match(r"call me\s+", low):
+        return f"{speaker} wants to be called {retold(text[found.end() :], voice)}"
+    if found := re.match(r"(?:remember|note|don't forget|do not forget)\s+to\s+", low):
+        return f"{speaker} has to {retold(text[found.end() :], voice)}"
+    if found := re.match(r"(?:don't forget|do not forget|remember|note)\s+(?:about\s+)?", low):
+        return f"{speaker} noted {retold(text[found.end() :], voice)}"
+    if found := re.match(r"(?:don't|do not|dont)\s+(?:ever\s+)?", low):
+        return f"{speaker} asked not to {retold(text[found.end() :], voice)}"
+    rest = retold(text[0].lower() + text[1:] if not text[:2].isupper() else text, voice)
+    if low.startswith("always ") or low.startswith("never "):
+        return f"{possessive(speaker)} rule is to {rest}"
+    return f"{speaker} asked to {rest}"

@@ -1,0 +1,111 @@
+"""What becomes of a candidate for memory that has neighbours."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect.domain.embedding import Profile
+from recollect.domain.event import Trust
+from recollect.domain.ids import ItemId
+from recollect.domain.item import Fact, Item, Visibility
+from recollect.policy.bands import Auto, Fallback, Near, New, Recreate, Update, decide
+from recollect.policy.pairs import Pair, compare
+
+NOW = datetime(2025, 5, 1, tzinfo=UTC)
+BANDS = Profile(same=0.9, judge=0.7, link_min=0.5, floor=0.2)
+
+
+def new(text: str, key: str | None = None, value: str | None = None, **fields: object) -> New:
+    return New(text=text, body=Fact(key=key, value=value), category="profile", at=NOW, **fields)  # type: ignore[arg-type]
+
+
+def near(text: str, cosine: float, key: str | None = None, value: str | None = None, **fields: object) -> Near:
+    item = Item(
+        id=ItemId(f"item {text}"),
+        body=Fact(key=key, value=value),
+        category="profile",
+        visibility=Visibility.SYSTEM,
+        origin_at=NOW,
+        created_at=NOW,
+        updated_at=NOW,
+        **fields,  # type: ignore[arg-type]
+    )
+    return Near(item, text, cosine)
+
+
+def test_what_is_known_already_gains_a_witness():
+    known = near("Ana drinks her coffee black.", 0.95)
+    assert decide(new("Ana takes her coffee black."), [known], BANDS) == Auto(known)
+
+
+def test_the_same_words_are_the_same_whatever_the_embedder_says():
+    known = near("Ana drinks tea.", 0.1)
+    assert decide(new("ana drinks tea"), [known], BANDS) == Auto(known)
+
+
+def test_another_number_is_never_taken_for_the_same():
+    known = near("The standup is at 9:30.", 0.97)
+    assert isinstance(decide(new("The standup is at 10:30."), [known], BANDS), Fallback)
+
+
+def test_another_name_is_never_taken_for_the_same():
+    known = near("Bola lives in Leeds.", 0.95)
+    assert isinstance(decide(new("Tunde lives in Leeds."), [known], BANDS), Fallback)
+
+
+def test_a_negation_is_never_taken_for_the_same():
+    known = near("Ana eats fish.", 0.95)
+    assert isinstance(decide(new("Ana does not eat fish."), [known], BANDS), Fallback)
+
+
+def test_another_value_of_the_same_key_takes_over():
+    known = near("Ana works at Orbis.", 0.6, "employer", "Orbis")
+    assert decide(new("Ana works at Helix.", "employer", "Helix"), [known], BANDS) == Recreate(known)
+
+
+def test_the_same_key_of_something_else_is_another_matter():
+    known = near("The staging port is 8080.", 0.6, "port", "8080")
+    other = New(text="The demo port is 90.", body=Fact(key="port", value="90", scope="demo"), category="x", at=NOW)
+    assert isinstance(decide(other, [known], BANDS), Fallback)
+
+
+def test_a_correction_takes_over_from_what_is_near():
+    known = near("The launch is on Tuesday.", 0.8)
+    assert decide(new("The launch is on Thursday.", corrects=True), [known], BANDS) == Recreate(known)
+    assert isinstance(decide(new("The launch is on Thursday."), [known], BANDS), Fallback)
+
+
+def test_what_says_more_updates():
+    known = near("Bisi has twins.", 0.8)
+    assert decide(new("Bisi has twins called Ada and Zoe."), [known], BANDS) == Update(known)
+
+
+def test_what_is_new_is_linked_to_what_is_near_and_judged_against_what_is_very_near():
+    close, far, away = near("a b c", 0.75), near("d e f", 0.55), near("g h i", 0.3)
+    assert decide(new("x y z"), [away, far, close], BANDS) == Fallback((close, far), (close,))
+
+
+def test_a_constitutional_memory_is_only_linked_to():
+    known = near("Ana drinks tea.", 0.99, constitutional=True)
+    assert isinstance(decide(new("Ana drinks tea."), [known], BANDS), Fallback)
+
+
+def test_the_untrusted_neither_renews_nor_supports_the_trusted():
+    known = near("The account is DE1.", 0.99, "account", "DE1")
+    hostile = new("The account is DE2.", "account", "DE2", trust=Trust.UNTRUSTED)
+    assert isinstance(decide(hostile, [known], BANDS), Fallback)
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.floats(0, 1), st.booleans())
+def test_every_pair_of_texts_has_a_band(a: str, b: str, cosine: float, corrects: bool):
+    band = decide(new(a, corrects=corrects), [near(b, cosine)], BANDS)
+    if isinstance(band, Fallback):
+        assert set(band.judged) <= set(band.linked)
+
+
+def test_pairs_are_told_by_rules_only_where_they_are_sure():
+    assert compare("Ana eats fish.", "ana eats fish") is Pair.SAME
+    assert compare("Ana eats raw fish.", "Ana never eats raw fish.") is Pair.CONTRADICTION
+    assert compare("Standup starts at 9:30.", "Standup starts at 10:00.") is Pair.CONTRADICTION
+    assert compare("Ana likes fish.", "Ana likes meat.") is Pair.UNSURE
