@@ -74,14 +74,19 @@ def filtered(filters: Filters) -> Where:
 _HELD = ", ".join(f"i.{name.strip()}" for name in rows.ITEM.split(",")) + ", i.rev, i.withdrawn"
 
 
-def _held(row: Row) -> Held:
+def held_columns() -> str:
+    """The columns of an item `i` that `read_held` reads."""
+    return _HELD
+
+
+def read_held(row: Row) -> Held:
     *item, rev, withdrawn = row
     return Held(rows.read_item(tuple(item)), Rev(rev), bool(withdrawn))
 
 
 def item(tx: Tx, item_id: ItemId) -> Held | None:
     row = tx.one(f"select {_HELD} from items i where i.tenant = :tenant and i.id = :id", id=item_id)
-    return _held(row) if row else None
+    return read_held(row) if row else None
 
 
 def items(tx: Tx, filters: Filters, sight: Sight, page: Page) -> list[Held]:
@@ -97,7 +102,7 @@ def items(tx: Tx, filters: Filters, sight: Sight, page: Page) -> list[Held]:
         **values,
         **more,
     )
-    return [_held(row) for row in found]
+    return [read_held(row) for row in found]
 
 
 def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
@@ -121,7 +126,7 @@ def thread(tx: Tx, scope: Scope, visibility: Visibility) -> Held | None:
         if value is not None:
             values[name] = value
     row = tx.one(f"select {_HELD} from items i where {' and '.join(where)}", **values)
-    return _held(row) if row else None
+    return read_held(row) if row else None
 
 
 def versions(tx: Tx, item_id: ItemId, withdrawn: bool = False) -> list[Version]:

@@ -24,7 +24,7 @@ from recollect.domain.scope import Actor, Scope, Sight
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
 from recollect.ports import Citing, Found, Held, Hits, Kept, Receipt, Rooted, Tombstone, Vector, Wanted
-from recollect.store import door, dumping, finding, outbox, reading, records, rows
+from recollect.store import door, dumping, finding, gathering, outbox, reading, records, rows
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev
 from recollect.store.tx import Engine, Sought, Tx
@@ -284,6 +284,26 @@ class SqlStore:
     def find_items(self, tenant: TenantId, wanted: Wanted) -> Hits:
         with self._engine.read(tenant) as tx:
             return finding.find(tx, self._engine, Sought.ITEMS, wanted)
+
+    def speaking(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, tuple[Held, Version]]:
+        with self._engine.read(tenant) as tx:
+            return gathering.speaking(tx, items)
+
+    def edges(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Relation]:
+        with self._engine.read(tenant) as tx:
+            return gathering.edges(tx, items)
+
+    def near_events(self, tenant: TenantId, places: Sequence[tuple[ItemId, int]]) -> Sequence[Event]:
+        with self._engine.read(tenant) as tx:
+            return gathering.near_events(tx, places)
+
+    def repeats(self, tenant: TenantId, item_id: ItemId, texts: Sequence[str]) -> Mapping[str, Sequence[Event]]:
+        with self._engine.read(tenant) as tx:
+            return gathering.repeats(tx, item_id, texts)
+
+    def witness_counts(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
+        with self._engine.read(tenant) as tx:
+            return gathering.witness_counts(tx, items)
 
     # -- reading the journal ------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from recollect.domain.ids import TenantId
 from recollect.ports import Vector, Wanted
 
 Row = tuple[Any, ...]
+Key = str | int
 
 
 class Sought(Enum):
@@ -26,13 +27,13 @@ class Sought(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """Candidates of an engine's indexes by the id of their event or version, each index best first.
+    """Candidates of an engine's indexes by the key of their event or version, each index best first.
 
     `more_text` / `more_cosine`: whether that index might have more. `documents` and `frequency` as in Hits.
     """
 
-    text: Mapping[str, float]
-    cosine: Mapping[str, float]
+    text: Mapping[Key, float]
+    cosine: Mapping[Key, float]
     more_text: bool
     more_cosine: bool
     documents: int
@@ -94,6 +95,11 @@ class Tx(Protocol):
 
 class Engine(Protocol):
     """What differs between the engines."""
+
+    key: str
+    """The column of events and versions that candidates are named by."""
+    among: str
+    """The condition that a row of the table {0} is one of the tenant's :keys[]."""
 
     def read(self, tenant: TenantId) -> AbstractContextManager[Tx]:
         """A consistent view."""

@@ -400,7 +400,8 @@ class Ingest:
 
 def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | Message | str) -> str:
     """What a request asked for, so that a key is not used for two different ones."""
-    asked = [use, codec.encode(scope), visibility.value, *(codec.encode(part) for part in parts)]
+    asked = [use, codec.encode(scope), visibility.value]
+    asked += [part if isinstance(part, str) else codec.encode(part) for part in parts]
     return sha256(codec.canonical(asked).encode(errors="surrogatepass")).hexdigest()
 
 

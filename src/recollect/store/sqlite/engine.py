@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import apsw
 
@@ -25,11 +25,14 @@ from recollect.errors import (
 )
 from recollect.ports import Wanted
 from recollect.store.migrations import Migration, migrations
-from recollect.store.sqlite.finding import Finder
 from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
 from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect
 from recollect.store.tx import Proposed, Sought, Tx
+
+if TYPE_CHECKING:
+    from recollect.store.sqlite.finding import Finder
+    from recollect.store.sqlite.resident.following import Position
 
 APPLICATION_ID = 0x5EC0_11EC
 _MIGRATIONS = "recollect.store.sqlite.migrations"
@@ -52,7 +55,12 @@ _TAKEN = (
 class SqliteEngine:
     """One database file. Readers never wait; writers wait their turn, for as long as `patience` (seconds)."""
 
-    def __init__(self, path: Path, *, create: bool = True, patience: float = 60.0) -> None:
+    key = "rid"
+    among = "{0}.rid in :keys[] and +{0}.tenant = :tenant"  # the plus: no index on the tenant, the rows are known
+
+    def __init__(
+        self, path: Path, *, create: bool = True, patience: float = 60.0, bits_above: int | None = None
+    ) -> None:
         self.path = path
         self._patience = patience
         self._closed = False
@@ -60,7 +68,8 @@ class SqliteEngine:
         self._guard = threading.Lock()
         self._moment: ContextVar[Connection | None] = ContextVar("recollect_moment", default=None)
         self._queue = Queue()
-        self._finder = Finder()
+        self._bits_above = bits_above
+        self._found: Finder | None = None
         with typed(path):
             recognise(path, create)
             self._turnstile = Turnstile(path.with_name(path.name + "-turn"))
@@ -181,10 +190,32 @@ class SqliteEngine:
             return [TenantId(row[0]) for row in reader.execute("select tenant from tenants order by tenant")]
 
     def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
-        return self._finder.search(tx, words, limit)
+        return self._finder().search(tx, words, limit)
 
     def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
-        return self._finder.propose(tx, sought, wanted, depth)
+        return self._finder().propose(tx, sought, wanted, depth)
+
+    def _finder(self) -> "Finder":
+        """Made when something is first looked for: it brings numpy along, which most commands do without."""
+        from recollect.store.sqlite.finding import Finder
+
+        with self._guard:
+            if self._found is None:
+                self._found = Finder(
+                    self._newest, **({} if self._bits_above is None else {"bits_above": self._bits_above})
+                )
+            return self._found
+
+    def _newest(self, tenant: TenantId) -> "Position | None":
+        """Where a tenant's journal stands for somebody who begins to read now."""
+        from recollect.store.sqlite.resident.following import position
+
+        reader = self._take()
+        try:
+            reader.execute("begin")
+            return position(SqliteTx(reader, tenant))
+        finally:
+            self._put(reader)
 
     def backup(self, target: Path) -> None:
         """An online copy: into a file beside the target first, moved into place when it is whole."""

@@ -133,7 +133,8 @@ class SqliteTx:
 
     def add_text(self, ref: str, item_id: str, text: str) -> None:
         self._connection.execute(
-            "insert into texts (rowid, tenant, text) values (?, ?, ?)", (self._place(ref), token(self.tenant), spaced(text))
+            "insert into texts (rowid, tenant, text) values (?, ?, ?)",
+            (self._place(ref), token(self.tenant), spaced(text)),
         )
 
     def drop_text(self, ref: str, text: str) -> None:

@@ -200,5 +200,10 @@ insert into texts (texts, rank) values ('secure-delete', 1);
 
 insert into texts (texts, rank) values ('automerge', 8);
 
+-- The index begins with texts that nobody asks for: how rare a word is shows only against more than a handful.
+insert into texts (rowid, tenant, text)
+with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 200)
+select -n, '', replace(printf('%.16c', 'x'), 'x', 'recollectfirsttexts ') from numbers;
+
 -- How many texts hold a word, for the choice of the words that are worth looking for.
 create virtual table vocabulary using fts5vocab (texts, 'row');

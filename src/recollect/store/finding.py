@@ -1,0 +1,101 @@
+"""Finding for a query: candidates of the indexes, confirmed row by row under filters, sight and liveness.
+
+The indexes only propose. What is handed out is read here, in the transaction of the query, so that an index that is
+behind or ahead can neither show what is out of sight nor bring back what is gone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from recollect.domain.ids import ItemId
+from recollect.domain.level import Level
+from recollect.domain.query import Filters
+from recollect.domain.scope import Sight
+from recollect.ports import Hit, Hits, Wanted
+from recollect.store import rows
+from recollect.store.reading import Where, filtered, in_sight
+from recollect.store.tx import Engine, Key, Sought, Tx
+
+_DEEPER = 5
+_ANY_STATE = frozenset({"active", "archived", "expired", "soft_deleted"})
+
+SPEAKS = (
+    "v.id = coalesce("
+    "(select p.id from versions p where p.tenant = i.tenant and p.id = i.active_version_id and p.item_id = i.id "
+    f"and p.level = {int(Level.R3)} and not p.withdrawn), "
+    "(select n.id from versions n where n.tenant = i.tenant and n.item_id = i.id "
+    f"and n.level = {int(Level.R3)} and not n.withdrawn order by n.id desc limit 1))"
+)
+"""The version that speaks for an item: the promoted one where it is a live R3, else the newest live R3."""
+
+
+def of_episodes(filters: Filters) -> Filters:
+    """What the filters ask of the episode that owns an event."""
+    return replace(filters, role=None, kinds=None, categories=None, states=_ANY_STATE, valid_at=None)
+
+
+def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Hit]:
+    """Those of these events that a query may see, without scores."""
+    where, values = _passing(of_episodes(filters), sight)
+    if filters.role is not None:
+        where.append("e.role = :event_role")
+        values["event_role"] = filters.role
+    found = tx.all(
+        f"select e.{engine.key}, e.id, e.item_id, e.seq, e.ts, e.author from events e "
+        "join items i on i.tenant = e.tenant and i.id = e.item_id "
+        f"where {engine.among.format('e')} and not e.withdrawn and {' and '.join(where)}",
+        keys=list(keys),
+        **values,
+    )
+    return {
+        key: Hit(ref=f"e:{id}", item_id=ItemId(item_id), seq=seq, ts=rows.moment(ts), author=author)
+        for key, id, item_id, seq, ts, author in found
+    }
+
+
+def confirm_items(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Hit]:
+    """Those of these versions that speak for an item a query may see, without scores."""
+    where, values = _passing(filters, sight)
+    found = tx.all(
+        f"select v.{engine.key}, v.id, i.id, i.updated_at from versions v "
+        "join items i on i.tenant = v.tenant and i.id = v.item_id "
+        f"where {engine.among.format('v')} and {SPEAKS} and {' and '.join(where)}",
+        keys=list(keys),
+        **values,
+    )
+    return {
+        key: Hit(ref=f"v:{id}", item_id=ItemId(item_id), ts=rows.moment(updated_at))
+        for key, id, item_id, updated_at in found
+    }
+
+
+def _passing(filters: Filters, sight: Sight) -> Where:
+    wanted, values = filtered(filters)
+    seen, more = in_sight(sight)
+    return ["not i.withdrawn", *wanted, *seen], {**values, **more}
+
+
+_CONFIRM: Mapping[Sought, Callable[[Tx, Engine, Sequence[Key], Filters, Sight], dict[Key, Hit]]] = {
+    Sought.EVENTS: confirm_events,
+    Sought.ITEMS: confirm_items,
+}
+
+
+def find(tx: Tx, engine: Engine, sought: Sought, wanted: Wanted) -> Hits:
+    """The best texts and the best vectors, united. Where too few of the candidates are confirmed, look further down."""
+    depth = wanted.limit
+    while True:
+        proposed = engine.propose(tx, sought, wanted, depth)
+        keys = list({**proposed.text, **proposed.cosine})
+        confirmed = _CONFIRM[sought](tx, engine, keys, wanted.filters, wanted.sight) if keys else {}
+        text = [key for key in proposed.text if key in confirmed][: wanted.limit]
+        near = [key for key in proposed.cosine if key in confirmed][: wanted.limit]
+        short_of_text = proposed.more_text and len(text) < wanted.limit
+        if not short_of_text and not (proposed.more_cosine and len(near) < wanted.limit):
+            break
+        depth *= _DEEPER
+    hits = [
+        replace(confirmed[key], text=proposed.text.get(key), cosine=proposed.cosine.get(key))
+        for key in dict.fromkeys([*text, *near])
+    ]
+    return Hits(hits, proposed.documents, proposed.frequency)

@@ -1,0 +1,92 @@
+"""Reading much at once: what a query or a write needs to know about many things, each in one statement."""
+
+from collections.abc import Mapping, Sequence
+
+from recollect.domain.event import Event
+from recollect.domain.ids import ItemId
+from recollect.domain.relation import Relation
+from recollect.domain.version import Version
+from recollect.ports import Held
+from recollect.store import rows
+from recollect.store.finding import SPEAKS
+from recollect.store.fingerprint import fingerprint
+from recollect.store.reading import held_columns, read_held
+from recollect.store.tx import Tx
+
+_OF_VERSION = ", ".join(f"v.{name.strip()}" for name in rows.VERSION.split(","))
+_WIDTH = len(rows.VERSION.split(","))
+
+
+def speaking(tx: Tx, items: Sequence[ItemId]) -> Mapping[ItemId, tuple[Held, Version]]:
+    """Live items with the version that speaks for each; an item without one is left out."""
+    if not items:
+        return {}
+    found = tx.all(
+        f"select {_OF_VERSION}, {held_columns()} from items i "
+        "join versions v on v.tenant = i.tenant and v.item_id = i.id "
+        f"where i.tenant = :tenant and i.id in :ids[] and not i.withdrawn and {SPEAKS}",
+        ids=list(items),
+    )
+    spoken = [(rows.read_version(row[:_WIDTH]), read_held(row[_WIDTH:])) for row in found]
+    return {held.item.id: (held, version) for version, held in spoken}
+
+
+def edges(tx: Tx, items: Sequence[ItemId]) -> list[Relation]:
+    """The edges from or to any of these items, strongest first."""
+    if not items:
+        return []
+    found = tx.all(
+        f"select {rows.RELATION} from relations where tenant = :tenant and from_id in :ids[] "
+        f"union select {rows.RELATION} from relations where tenant = :tenant and to_id in :ids[]",
+        ids=list(items),
+    )
+    return sorted((rows.read_relation(row) for row in found), key=lambda edge: (-edge.strength, edge.id))
+
+
+def near_events(tx: Tx, places: Sequence[tuple[ItemId, int]]) -> list[Event]:
+    """The live events at these places, each the id of an episode and a sequence number."""
+    by_episode: dict[ItemId, list[int]] = {}
+    for episode, seq in places:
+        by_episode.setdefault(episode, []).append(seq)
+    return [
+        rows.read_event(row)
+        for episode, seqs in by_episode.items()
+        for row in tx.all(
+            f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and seq in :seqs[] "
+            "and not withdrawn order by seq",
+            id=episode,
+            seqs=sorted(set(seqs)),
+        )
+    ]
+
+
+def repeats(tx: Tx, item_id: ItemId, texts: Sequence[str]) -> Mapping[str, Sequence[Event]]:
+    """The live events of an episode that have exactly these texts."""
+    row = tx.one("select dedup_key from tenants where tenant = :tenant")
+    if row is None or not texts:
+        return {}
+    key = bytes(row[0])
+    found = tx.all(
+        f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and digest in :digests[] "
+        "and not withdrawn order by seq",
+        id=item_id,
+        digests=sorted({fingerprint(key, text) for text in texts}),
+    )
+    same: dict[str, list[Event]] = {}
+    for event in map(rows.read_event, found):
+        same.setdefault(event.text, []).append(event)
+    return same
+
+
+def witness_counts(tx: Tx, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
+    """How many different live events bear witness to each of these items."""
+    if not items:
+        return {}
+    found = tx.all(
+        "select v.item_id, count(distinct w.event_id) from versions v "
+        "join witnesses w on w.tenant = v.tenant and w.version_id = v.id "
+        "join events e on e.tenant = w.tenant and e.id = w.event_id and not e.withdrawn "
+        "where v.tenant = :tenant and v.item_id in :ids[] and not v.withdrawn group by v.item_id",
+        ids=list(items),
+    )
+    return {ItemId(item_id): int(count) for item_id, count in found}

@@ -1,0 +1,223 @@
+"""Candidates on SQLite: words out of FTS5, vectors out of memory."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.domain.ids import TenantId
+from recollect.domain.query import Filters
+from recollect.domain.scope import Sight
+from recollect.ports import Wanted
+from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes, unit
+from recollect.store.sqlite.resident.columns import Mask
+from recollect.store.sqlite.resident.following import Follower, Position
+from recollect.store.sqlite.tx import token
+from recollect.store.sqlite.words import Phrase, Vocabulary, rarest
+from recollect.store.tx import Key, Proposed, Sought, Tx
+
+RESIDENT = 2 << 30
+"""Bytes of tenants that are kept in memory; those asked least recently make room."""
+_MARGIN = 3
+_MASKS = 8
+_ODD = {Sought.EVENTS: 0, Sought.ITEMS: 1}
+_YES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """Which texts pass: by their place in the catalog, and by their row in the file. None where all do."""
+
+    docs: Mask | None
+    rows: bytes | None
+
+
+class Finder:
+    """What the indexes of one file propose. Safe to be asked by several threads."""
+
+    def __init__(self, newest: Callable[[TenantId], Position | None], bits_above: int = BITS_ABOVE) -> None:
+        self._vocabulary = Vocabulary()
+        self._newest = newest
+        self._bits_above = bits_above
+        self._tenants: OrderedDict[TenantId, Follower] = OrderedDict()
+        self._masks: OrderedDict[tuple[TenantId, int, Sought, Filters, Sight], Passing] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
+        """(ref, score) of the texts with any of the words, best first."""
+        documents = _documents(tx)
+        asked = [phrase for word in words for phrase in self._vocabulary.phrases(tx, word, documents)]
+        found = (
+            tx.all(
+                "select coalesce('e:' || e.id, 'v:' || v.id), -bm25(texts, 0.0, 1.0) from texts "
+                "left join events e on e.rid = texts.rowid / 2 and texts.rowid % 2 = 0 and e.tenant = :tenant "
+                "left join versions v on v.rid = texts.rowid / 2 and texts.rowid % 2 = 1 and v.tenant = :tenant "
+                "where texts match :match order by bm25(texts, 0.0, 1.0) limit :limit",
+                match=_match(tx, rarest(asked, documents)),
+                limit=limit,
+            )
+            if any(phrase.frequency for phrase in asked)
+            else []
+        )
+        return [(ref, score) for ref, score in found if ref]
+
+    def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
+        follower = self._follower(tx.tenant)
+        with follower.lock:
+            follower.follow(tx)
+            question = _Question(tx, follower, sought, self._passing(follower, tx.tenant, sought, wanted), depth)
+            documents = sum(docs.size for docs in follower.catalog.docs.values())
+            asked = {word: self._vocabulary.phrases(tx, word, documents) for word in wanted.words}
+            match = _match(tx, rarest([phrase for found in asked.values() for phrase in found], documents))
+            text, more_text = question.texts(match) if match else ({}, False)
+            cosine, more_cosine = question.vectors(wanted.embedder, wanted.vector, list(text))
+            if more_text:
+                text = {**text, **question.scores(match, [row for row in cosine if row not in text])}
+        frequency = {word: min((p.frequency for p in found), default=0) for word, found in asked.items()}
+        return Proposed(
+            text, cosine, more_text, more_cosine, documents, {w: min(f, documents) for w, f in frequency.items()}
+        )
+
+    def _follower(self, tenant: TenantId) -> Follower:
+        with self._guard:
+            follower = self._tenants.get(tenant)
+            if follower is None:
+                follower = self._tenants[tenant] = Follower(lambda: self._newest(tenant), self._bits_above)
+            self._tenants.move_to_end(tenant)
+            while len(self._tenants) > 1 and sum(f.nbytes for f in self._tenants.values()) > RESIDENT:
+                self._tenants.popitem(last=False)
+            return follower
+
+    def _passing(self, follower: Follower, tenant: TenantId, sought: Sought, wanted: Wanted) -> Passing:
+        name = (tenant, follower.generation, sought, wanted.filters, wanted.sight)
+        with self._guard:
+            known = self._masks.get(name)
+        if known is not None:
+            return known
+        mask = follower.catalog.passing(sought, wanted.filters, wanted.sight)
+        made = Passing(mask, None if mask is None else _spread(follower.catalog.docs[sought]["rid"], mask))
+        with self._guard:
+            self._masks[name] = made
+            while len(self._masks) > _MASKS:
+                self._masks.popitem(last=False)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One question to one tenant, while its follower is held."""
+
+    tx: Tx
+    follower: Follower
+    sought: Sought
+    passing: Passing
+    depth: int
+
+    def texts(self, match: str) -> tuple[dict[Key, float], bool]:
+        """The best texts by their row, and whether there may be more."""
+        found = self._matching(match, self.passing.rows, self.depth * _MARGIN)
+        scored = self._by_length(found)
+        best = sorted(scored.items(), key=lambda pair: -pair[1])[: self.depth]
+        return dict(best), len(found) == self.depth * _MARGIN or len(scored) > self.depth
+
+    def scores(self, match: str, rows: Sequence[Key]) -> dict[Key, float]:
+        """The scores of these texts, where they match."""
+        if not rows:
+            return {}
+        wanted = np.array(rows, np.int64)
+        return self._by_length(self._matching(match, _spread(wanted, np.ones(len(wanted), np.bool_)), len(rows)))
+
+    def _matching(self, match: str, rows: bytes | None, limit: int) -> list[tuple[int, float]]:
+        among = "" if rows is None else f"and substr(:rows, texts.rowid / 2 + 1, 1) = x'{_YES:02x}'"
+        found = self.tx.all(
+            "select texts.rowid / 2, -bm25(texts, 0.0, 1.0) from texts "
+            f"where texts match :match and texts.rowid % 2 = {_ODD[self.sought]} {among} "
+            "and :tenant = :tenant order by 2 desc limit :limit",
+            match=match,
+            limit=limit,
+            **({} if rows is None else {"rows": rows}),
+        )
+        return [(row, score) for row, score in found]
+
+    def _by_length(self, found: Sequence[tuple[int, float]]) -> dict[Key, float]:
+        """Scores for texts of unequal length; the index itself does not keep lengths. Others' texts fall out here."""
+        if not found:
+            return {}
+        rows = np.array([row for row, _ in found], np.int64)
+        scores = np.array([score for _, score in found])
+        octets = self.follower.catalog.docs[self.sought]["octets"]
+        places = self.follower.catalog.places_of(self.sought, rows)
+        known = places >= 0
+        share = octets[places[known]] / max(1.0, float(octets.mean()) if len(octets) else 1.0)
+        adapted = scores[known] / np.sqrt(0.35 + 0.65 * share)
+        return dict(zip(rows[known].tolist(), adapted.tolist(), strict=True))
+
+    def vectors(self, embedder: str | None, vector: bytes | None, texts: list[Key]) -> tuple[dict[Key, float], bool]:
+        """The best cosines by the row of their text, those of the texts that were found by their words too, and
+        whether there may be more."""
+        if vector is None or embedder is None:
+            return {}, False
+        query = unit(np.frombuffer(vector, np.float32)[None, :])[0]
+        codes = self.follower.codes(self.tx, embedder, len(query), self.sought)
+        if not codes.size:
+            return {}, False
+        docs = codes.rows["doc"]
+        passing = None if self.passing.docs is None else self.passing.docs[docs]
+        best, _ = codes.best(query, passing, self.depth)
+        rids = self.follower.catalog.docs[self.sought]["rid"]
+        near = self._compared(query, codes, best)
+        also = self._compared(query, codes, self._of_texts(codes, texts, set(near)))
+        more = len(best) < (codes.size if passing is None else int(passing.sum()))
+        ranked = sorted({**also, **near}.items(), key=lambda pair: -pair[1])
+        return {int(rids[doc]): cosine for doc, cosine in ranked}, more
+
+    def _of_texts(self, codes: Codes, texts: list[Key], known: set[int]) -> NDArray[np.int64]:
+        """The vectors of these texts that are not known yet."""
+        places = self.follower.catalog.places_of(self.sought, np.array(texts, np.int64))
+        among = np.zeros(self.follower.catalog.docs[self.sought].size, np.bool_)
+        among[[place for place in places if place >= 0 and place not in known]] = True
+        return np.flatnonzero(among[codes.rows["doc"]])
+
+    def _compared(self, query: NDArray[np.float32], codes: Codes, places: NDArray[np.int64]) -> dict[int, float]:
+        """The cosines of these vectors by their floats in the file: the best one of each text."""
+        if not len(places):
+            return {}
+        docs: Mapping[int, int] = dict(
+            zip(codes.rows["rid"][places].tolist(), codes.rows["doc"][places].tolist(), strict=True)
+        )
+        found = self.tx.all("select rid, data from vectors where rid in :rids[] and +tenant = :tenant", rids=list(docs))
+        found = [(rid, data) for rid, data in found if len(data) == 4 * codes.dimension]
+        vectors = np.frombuffer(b"".join(data for _, data in found), np.float32).reshape(-1, codes.dimension)
+        best: dict[int, float] = {}
+        for (rid, _), cosine in zip(found, (unit(vectors) @ query).tolist(), strict=True):
+            best[docs[rid]] = max(cosine, best.get(docs[rid], -1.0))
+        return best
+
+
+def _spread(rows: NDArray[np.int64], mask: Mask) -> bytes:
+    """A byte for every row of the file up to the last one: whether it is among these."""
+    chosen = rows[mask]
+    spread = np.zeros(int(chosen.max()) + 1 if len(chosen) else 0, np.uint8)
+    spread[chosen] = _YES
+    return spread.tobytes()
+
+
+def _documents(tx: Tx) -> int:
+    row = tx.one(
+        "select coalesce((select max(rid) from events), 0) + coalesce((select max(rid) from versions), 0) "
+        "where :tenant = :tenant"
+    )
+    return int(row[0]) if row else 0
+
+
+def _match(tx: Tx, kept: Sequence[Phrase]) -> str:
+    """The question as FTS5 reads it. In a file of one tenant nobody else's texts have to be told apart, and the walk
+    through all places of the tenant's token is saved; either way only the tenant's own rows are confirmed."""
+    if not kept:
+        return ""
+    wanted = "text:(" + " OR ".join(phrase.quoted for phrase in kept) + ")"
+    others = tx.one("select 1 from tenants where tenant <> :tenant limit 1")
+    return f"tenant:{token(tx.tenant)} AND {wanted}" if others else wanted

@@ -1,0 +1,209 @@
+"""Following a tenant's revision: what is kept of it in memory is loaded once, and caught up before every question."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from recollect.domain.level import Level
+from recollect.store.finding import SPEAKS
+from recollect.store.sqlite.resident import catalog
+from recollect.store.sqlite.resident.catalog import Catalog
+from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes
+from recollect.store.tx import Row, Sought, Tx
+
+_TOO_MUCH = 5_000
+_BATCH = 8_192
+_OWNER = "substr(rtrim(rtrim(x.ref, '0123456789'), '.'), 3)"
+"""The event that a chunk (c:<event>.<number>) is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a tenant's journal stands."""
+
+    chain_id: str
+    rev: int
+    seq: int
+    head: str
+
+
+class Follower:
+    """One tenant in memory. Whoever asks holds `lock` while it looks."""
+
+    def __init__(self, newest: Callable[[], Position | None], bits_above: int = BITS_ABOVE) -> None:
+        self.lock = threading.RLock()
+        self.catalog = Catalog()
+        self.generation = 0
+        self._newest = newest
+        self._bits_above = bits_above
+        self._codes: dict[tuple[str, int, Sought], Codes] = {}
+        self._at: Position | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return self.catalog.nbytes + sum(codes.nbytes for codes in self._codes.values())
+
+    def codes(self, tx: Tx, embedder: str, dimension: int, sought: Sought) -> Codes:
+        """The vectors of an embedder, loaded when it is first asked for."""
+        name = (embedder, dimension, sought)
+        if name not in self._codes:
+            codes = Codes(dimension, self._bits_above)
+            self._read_vectors(tx, codes, embedder, sought, after=None)
+            self._codes[name] = codes
+        return self._codes[name]
+
+    def follow(self, tx: Tx) -> None:
+        """As far as the transaction can see; what was loaded for a later moment stays."""
+        now = position(tx)
+        if now is None or now == self._at:
+            return
+        known = self._at
+        if known is None or not self._continues(tx, known, now):
+            self._load(tx)
+        elif now.rev < known.rev:
+            return
+        else:
+            self._catch_up(tx, known)
+        self._at = now
+        self.generation += 1
+
+    def _continues(self, tx: Tx, known: Position, now: Position) -> bool:
+        """Whether what is known is a part of the journal that is there now. A file may have been put in its place, and
+        a transaction may be older than what others have loaded meanwhile."""
+        if now.rev < known.rev:
+            newest = self._newest()
+            return newest is not None and newest.chain_id == known.chain_id and newest.rev >= known.rev
+        if now.chain_id != known.chain_id:
+            return False
+        if known.seq == 0:
+            return True
+        row = tx.one("select hash from journal where tenant = :tenant and seq = :seq", seq=known.seq)
+        return row is not None and row[0] == known.head
+
+    # -- loading --------------------------------------------------------------------------------------------
+
+    def _load(self, tx: Tx) -> None:
+        self._codes = {}
+        self._load_catalog(tx)
+
+    def _load_catalog(self, tx: Tx) -> None:
+        self.catalog = Catalog()
+        self.catalog.put_items(tx.all(f"select {catalog.ITEM} from items i where i.tenant = :tenant"))
+        self._read_docs(tx)
+        for sql in (_NEWEST, _PROMOTED):
+            self.catalog.put_speakers(tx.all(sql))
+
+    def _read_docs(self, tx: Tx) -> None:
+        """The events and versions that are not known yet."""
+        for sought, sql in _DOCS.items():
+            known = self.catalog.docs[sought]["rid"]
+            self.catalog.put_docs(sought, tx.all(sql, known=int(known[-1]) if len(known) else 0))
+
+    def _read_vectors(self, tx: Tx, codes: Codes, embedder: str, sought: Sought, after: int | None) -> None:
+        """All vectors, or those that came after a revision."""
+        values: dict[str, object] = {"embedder": embedder, "octets": 4 * codes.dimension}
+        if after is not None:
+            values["after"] = after
+        for marks in _MARKS[sought]:
+            batch: list[Row] = []
+            for row in tx.each(_vectors(*marks, newer=after is not None), **values):
+                batch.append(row)
+                if len(batch) == _BATCH:
+                    self._keep_vectors(codes, sought, batch, after is not None)
+                    batch = []
+            self._keep_vectors(codes, sought, batch, after is not None)
+
+    def _keep_vectors(self, codes: Codes, sought: Sought, batch: list[Row], replacing: bool) -> None:
+        if not batch:
+            return
+        rid, doc, data = zip(*batch, strict=True)
+        places = self.catalog.places_of(sought, np.array(doc, np.int64))
+        vectors = np.frombuffer(b"".join(data), np.float32).reshape(len(batch), codes.dimension)
+        known = places >= 0
+        codes.add(np.array(rid, np.int64)[known], places[known].astype(np.int32), vectors[known], replacing)
+
+    # -- catching up ----------------------------------------------------------------------------------------
+
+    def _catch_up(self, tx: Tx, known: Position) -> None:
+        headers = tx.all(
+            "select op, item_id from journal where tenant = :tenant and seq > :seq limit :limit",
+            seq=known.seq,
+            limit=_TOO_MUCH + 1,
+        )
+        if len(headers) > _TOO_MUCH:
+            self._load(tx)
+            return
+        touched = sorted({item_id for _, item_id in headers if item_id is not None})
+        if touched:
+            found = tx.all(
+                f"select {catalog.ITEM} from items i where i.tenant = :tenant and i.id in :ids[]", ids=touched
+            )
+            self.catalog.put_items(found)
+            if len(found) < len(touched):
+                self.catalog.drop_items(sorted(set(touched) - {row[0] for row in found}))
+        if any(op == "erase" for op, _ in headers):
+            self._reconcile(tx, known)
+        else:
+            self._read_docs(tx)
+        if touched:
+            self.catalog.put_speakers(tx.all(_SPEAKERS, ids=touched))
+        for (embedder, _, sought), codes in self._codes.items():
+            self._read_vectors(tx, codes, embedder, sought, after=known.rev)
+
+    def _reconcile(self, tx: Tx, known: Position) -> None:
+        """Something was erased: what is gone from the file goes from here. Rows of the file may have been used again
+        since, so events and versions are read anew; a vector of before that is still there is the same one."""
+        before = {sought: docs["rid"].copy() for sought, docs in self.catalog.docs.items()}
+        self._load_catalog(tx)
+        for (embedder, _, sought), codes in self._codes.items():
+            left = tx.all(
+                "select rid from vectors where tenant = :tenant and embedder = :embedder and rev <= :rev",
+                embedder=embedder,
+                rev=known.rev,
+            )
+            places = self.catalog.places_of(sought, before[sought][codes.rows["doc"]])
+            codes.rows["doc"][:] = places
+            codes.keep(np.isin(codes.rows["rid"], np.array([row[0] for row in left], np.int64)) & (places >= 0))
+
+
+def position(tx: Tx) -> Position | None:
+    row = tx.one("select chain_id, rev, seq, head from tenants where tenant = :tenant")
+    return Position(*row) if row else None
+
+
+_DOCS = {
+    Sought.EVENTS: f"select {catalog.EVENT} from events e where e.tenant = :tenant and e.rid > :known order by e.rid",
+    Sought.ITEMS: f"select {catalog.VERSION} from versions v "
+    f"where v.tenant = :tenant and v.rid > :known and v.level = {int(Level.R3)} order by v.rid",
+}
+_NEWEST = (
+    "select v.item_id, v.rid, max(v.id) from versions v "
+    f"where v.tenant = :tenant and v.level = {int(Level.R3)} and not v.withdrawn group by v.item_id"
+)
+_PROMOTED = (
+    "select i.id, v.rid from items i cross join versions v on v.tenant = i.tenant and v.id = i.active_version_id "
+    "and v.item_id = i.id "
+    f"where i.tenant = :tenant and i.active_version_id is not null and v.level = {int(Level.R3)} and not v.withdrawn"
+)
+_SPEAKERS = (
+    f"select i.id, (select v.rid from versions v where v.tenant = i.tenant and v.item_id = i.id and {SPEAKS}) "
+    "from items i where i.tenant = :tenant and i.id in :ids[]"
+)
+_MARKS = {
+    Sought.EVENTS: (("events", "e", "substr(x.ref, 3)"), ("events", "c", _OWNER)),
+    Sought.ITEMS: (("versions", "v", "substr(x.ref, 3)"),),
+}
+"""Where the texts of vectors are, how references begin, and the id in them."""
+
+
+def _vectors(table: str, mark: str, id: str, *, newer: bool) -> str:
+    # The planner takes the range of references for narrower than the revisions that came last.
+    index, after = ("indexed by vectors_rev", "and x.rev > :after") if newer else ("", "")
+    return (
+        f"select x.rid, d.rid, x.data from vectors x {index} "
+        f"cross join {table} d on d.tenant = x.tenant and d.id = {id} "
+        f"where x.tenant = :tenant and x.embedder = :embedder {after} "
+        f"and x.ref >= '{mark}:' and x.ref < '{mark};' and length(x.data) = :octets"
+    )

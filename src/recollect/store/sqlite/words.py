@@ -1,0 +1,105 @@
+"""Words of a query on SQLite: how common they are, and which of them are worth looking for.
+
+A word that half of the texts hold costs a walk through half of the index and tells little. The rarest words are looked
+for, as many as a budget of places in the index allows, and always one.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+import apsw
+
+from recollect.store.tx import Tx
+from recollect.store.words import phrases
+
+BUDGET = 5_000
+_BUDGET_PER_DOCUMENT = 1 / 150
+_COMMON = 2_000
+_DRIFT = 1.25
+_TOKENIZER = ["unicode61", "remove_diacritics", "2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase of a query, and in how many texts its rarest word is."""
+
+    text: str
+    frequency: int
+
+    @property
+    def quoted(self) -> str:
+        return '"' + self.text.replace('"', '""') + '"'
+
+
+class Vocabulary:
+    """How many texts hold a word, for all tenants of a file.
+
+    The index has to walk through all places of a word to count them. Common words are counted once and remembered
+    until the number of texts has grown by a quarter; rare ones are counted whenever they are asked about.
+    """
+
+    def __init__(self) -> None:
+        self._common: dict[str, tuple[int, int]] = {}
+        self._guard = threading.Lock()
+
+    def frequency(self, tx: Tx, token: str, documents: int) -> int:
+        known = self._common.get(token)
+        if known and known[1] <= documents * _DRIFT and documents <= known[1] * _DRIFT:
+            return known[0]
+        row = tx.one("select doc from vocabulary where term = :term and :tenant = :tenant", term=token)
+        found = int(row[0]) if row else 0
+        if found >= _COMMON:
+            with self._guard:
+                self._common[token] = (found, documents)
+        return found
+
+    def phrases(self, tx: Tx, word: str, documents: int) -> list[Phrase]:
+        """What a word is looked for by; a phrase without a letter or a digit is left out."""
+        found: list[Phrase] = []
+        for phrase in phrases(word):
+            if parts := tokens(phrase):
+                found.append(Phrase(phrase, min(self.frequency(tx, part, documents) for part in parts)))
+        return found
+
+
+def rarest(asked: Sequence[Phrase], documents: int, budget: int = BUDGET) -> list[Phrase]:
+    """The rarest phrases whose places in the index stay within the budget; at least one of those that occur."""
+    budget += int(documents * _BUDGET_PER_DOCUMENT)
+    kept: list[Phrase] = []
+    spent = 0
+    for phrase in sorted({p.text: p for p in asked if p.frequency}.values(), key=lambda p: p.frequency):
+        spent += phrase.frequency
+        if kept and spent > budget:
+            break
+        kept.append(phrase)
+    return kept
+
+
+class _Tokenizer:
+    """The tokenizer of the text index, made once."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._memory = apsw.Connection(":memory:")
+        self._tokenizer = self._memory.fts5_tokenizer("porter", _TOKENIZER)
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        with self._guard:
+            found = self._tokenizer(
+                text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+            )
+        return tuple(cast(Any, found))
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> _Tokenizer:
+    return _Tokenizer()
+
+
+@lru_cache(maxsize=8192)
+def tokens(text: str) -> tuple[str, ...]:
+    """The words that the text index makes of a text."""
+    return _tokenizer()(text)

@@ -1,0 +1,32 @@
+"""Scripts that put no spaces between words, as the text indexes of both engines take them.
+
+Their tokenizers make one word of a whole run of such letters. Here every letter becomes a word of its own, in texts
+and in queries alike; a run in a query is looked for by its pairs of neighbours.
+"""
+
+import re
+from itertools import pairwise
+
+# Thai, Lao, Burmese, Khmer; the scripts of Chinese, Japanese and Korean with their extensions and half-width forms.
+_LETTERS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003134f"
+)
+_LETTER = re.compile(f"[{_LETTERS}]")
+_RUN = re.compile(f"[{_LETTERS}]+")
+
+
+def spaced(text: str) -> str:
+    """The text with spaces around every letter of such a script."""
+    return text if text.isascii() else _LETTER.sub(r" \g<0> ", text)
+
+
+def phrases(word: str) -> list[str]:
+    """What a word of a query is looked for by: any of these, each found as a phrase."""
+    word = word.replace("\0", " ").encode(errors="ignore").decode()
+    if word.isascii():
+        return [word] if word.strip() else []
+    runs = [run[0] for run in _RUN.finditer(word)]
+    pairs = [pair for run in runs for pair in (pairwise(run) if len(run) > 1 else [(run,)])]
+    rest = [part for part in _RUN.split(word) if part.strip()]
+    return list(dict.fromkeys([*(" ".join(pair) for pair in pairs), *rest]))

@@ -1,0 +1,242 @@
+"""A turn goes in: durable, without secrets and repeats, and what is worth remembering in it becomes memories."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, Message, Principal, Role, Visibility
+from recollect.custody import Deps
+from recollect.domain.change import Create
+from recollect.domain.event import Trust
+from recollect.domain.item import Artifact, ArtifactType, Episode, Fact
+from recollect.domain.query import Filters
+from recollect.domain.record import Open
+from recollect.errors import Invalid, KeyReused
+from recollect.jobs.kinds import KINDS
+from recollect.jobs.worker import Worker
+from recollect.models.local import LocalEmbedder
+from recollect.store.sidecar import FileErasures, FileSeal
+from recollect.write.extraction import Caps
+from tests.worlds import World
+
+EMBEDDER = LocalEmbedder()
+MARCH = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+FACTS = Filters(kinds=frozenset({"fact"}))
+
+
+@pytest.fixture
+def memory(world: World, tmp_path: Path) -> Memory:
+    deps = Deps(
+        world.store, world.clock, FileErasures(tmp_path / "erasures"), FileSeal(tmp_path / "key"), embedder=EMBEDDER
+    )
+    return Memory(deps, Principal(tenant=world.tenant, id="mira", role=Role.ADMIN))
+
+
+def say(text: str, author: str = "Mira", role: str = "user", ts: datetime | None = None, **fields: object) -> Message:
+    return Message(text=text, author=author, role=role, ts=ts, **fields)  # type: ignore[arg-type]
+
+
+def settle(memory: Memory) -> None:
+    Worker(deps=memory._deps, kinds=KINDS, name="test").run_until_idle()
+
+
+def words(memory: Memory) -> list[str]:
+    return sorted(shown.words for shown in memory.lines(FACTS))
+
+
+def test_a_turn_becomes_evidence_and_a_memory_that_cites_it(memory: Memory):
+    taken = memory.ingest([say("I'm allergic to walnuts, so please never use them.", ts=MARCH)], thread_id="menu")
+    [item_id] = taken.items
+    shown = memory.show(item_id)
+    assert "walnuts" in shown.words
+    assert "Mira" in shown.words
+    assert [event.id for event in shown.evidence] == list(taken.event_ids)
+    assert shown.item.origin_at == MARCH
+
+
+def test_a_turn_and_what_is_made_of_it_are_one_write(memory: Memory):
+    before = memory.head().rev
+    memory.ingest([say("My brother Emil lives in Graz.")], thread_id="family")
+    assert memory.head().rev == before + 1
+
+
+def test_small_talk_is_evidence_and_nothing_more(memory: Memory):
+    taken = memory.ingest([say("haha thanks, that was quick!")], thread_id="menu")
+    assert taken.items == ()
+    assert len(memory.thread(taken.episode_id)) == 1
+
+
+def test_secrets_are_gone_before_anything_is_written(memory: Memory, world: World):
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    taken = memory.ingest([say(f"use {token} for the mirror")], thread_id="ops")
+    kept = memory.remember(f"The mirror is reached with {token}.")
+    memory.append([say(f"again: {token}")], thread_id="raw")
+    assert taken.redacted
+    assert kept.redacted
+    assert not any(token in row for row in world.dump())
+
+
+def test_a_repeat_is_told_and_not_written_again(memory: Memory):
+    turns = [say("The launch moved to Thursday afternoon, says the whole team.", ts=MARCH), say("ok", ts=MARCH)]
+    first = memory.ingest(turns, thread_id="launch")
+    again = memory.ingest(turns, thread_id="launch")
+    assert again.repeats == 2
+    assert again.event_ids == first.event_ids
+    assert len(memory.thread(first.episode_id)) == 2
+
+
+def test_people_may_say_yes_twice(memory: Memory):
+    taken = memory.ingest([say("yes"), say("yes")], thread_id="launch")
+    assert taken.repeats == 0
+
+
+def test_the_same_words_in_another_thread_or_by_another_are_no_repeat(memory: Memory):
+    text = "The launch moved to Thursday afternoon, says the whole team."
+    memory.ingest([say(text, ts=MARCH)], thread_id="a")
+    assert memory.ingest([say(text, ts=MARCH)], thread_id="b").repeats == 0
+    assert memory.ingest([say(text, author="Emil", ts=MARCH)], thread_id="a").repeats == 0
+
+
+def test_what_is_known_gains_a_witness_instead_of_a_twin(memory: Memory):
+    first = memory.remember("Mira is allergic to walnuts.")
+    again = memory.remember("Mira is allergic to walnuts!", thread_id="later")
+    assert again.outcome == "corroborated"
+    assert again.item_id == first.item_id
+    assert {event.id for event in memory.show(first.item_id).evidence} == {first.event_id, again.event_id}
+    assert len(words(memory)) == 1
+
+
+def test_a_new_value_of_a_key_takes_over_and_closes_the_old_one(memory: Memory):
+    old = memory.remember("Mira works at Orbis.", body=Fact(key="employer", value="Orbis"), ts=MARCH)
+    later = MARCH + timedelta(days=90)
+    new = memory.remember("Mira works at Helix.", body=Fact(key="employer", value="Helix"), ts=later)
+    assert new.outcome == "updated"
+    before, after = memory.show(old.item_id).item, memory.show(new.item_id).item
+    assert (before.valid_to, before.superseded_by) == (later, after.id)
+    assert (after.valid_from, after.supersedes) == (later, before.id)
+
+
+def test_what_was_said_earlier_but_arrives_later_does_not_take_over(memory: Memory):
+    later = MARCH + timedelta(days=90)
+    new = memory.remember("Mira works at Helix.", body=Fact(key="employer", value="Helix"), ts=later)
+    old = memory.remember("Mira works at Orbis.", body=Fact(key="employer", value="Orbis"), ts=MARCH)
+    assert memory.show(new.item_id).item.valid_to is None
+    assert memory.show(old.item_id).item.valid_to == later
+    assert memory.show(old.item_id).item.superseded_by == new.item_id
+
+
+def test_memories_of_others_are_never_merged(memory: Memory, world: World):
+    ana = memory.acting(Principal(tenant=world.tenant, id="ana", role=Role.MEMBER))
+    mine = memory.remember("The door code changed last week for everybody.")
+    theirs = ana.remember("The door code changed last week for everybody.")
+    shared = memory.remember(
+        "The door code changed last week for everybody.", project_id="house", visibility=Visibility.PROJECT_SHARED
+    )
+    assert len({mine.item_id, theirs.item_id, shared.item_id}) == 3
+
+
+def test_memories_near_each_other_are_linked_once(memory: Memory, world: World):
+    a = memory.remember("The billing service runs on PostgreSQL.")
+    b = memory.remember("The billing service stores its invoices in PostgreSQL.")
+    [edge] = world.store.relations(world.tenant, b.item_id)
+    assert {edge.from_id, edge.to_id} == {a.item_id, b.item_id}
+    assert 0.5 < edge.strength <= 1
+
+
+def test_two_that_cannot_both_be_true_are_put_on_record_by_a_job(memory: Memory, world: World):
+    memory.remember("Standup starts at 9:30 in the small room.")
+    memory.remember("Standup starts at 10:15 in the small room.")
+    settle(memory)
+    [found] = world.store.records(world.tenant, "contradiction")
+    assert isinstance(found, Open)
+
+
+def test_what_is_derived_is_as_trusted_as_its_source(memory: Memory):
+    page = say("Mira's brother Emil lives in Graz with his two dogs.", "web", "tool", trust=Trust.UNTRUSTED)
+    for item_id in memory.ingest([page], thread_id="web").items:
+        assert memory.show(item_id).item.trust is Trust.UNTRUSTED
+    kept = memory.remember("The account is DE02.", trust=Trust.UNTRUSTED)
+    assert memory.show(kept.item_id).item.trust is Trust.UNTRUSTED
+
+
+def test_nothing_untrusted_takes_over_from_what_is_trusted(memory: Memory):
+    mine = memory.remember("The account is DE01.", body=Fact(key="account", value="DE01"))
+    memory.remember("The account is DE02.", body=Fact(key="account", value="DE02"), trust=Trust.UNTRUSTED)
+    assert memory.show(mine.item_id).item.superseded_by is None
+
+
+def test_a_turn_makes_only_so_many_memories(memory: Memory):
+    few = Memory(replace(memory._deps, caps=Caps(turn=1, day=2)), memory.principal)
+    text = "My sister Ines lives in Lyon. My brother Emil works at Orbis. I'm allergic to celery. I prefer tea."
+    assert len(few.ingest([say(text)], thread_id="a").items) == 1
+    assert len(few.ingest([say("My aunt Freya lives in Bergen.")], thread_id="b").items) == 1
+    assert few.ingest([say("My uncle Hugo lives in Porto.")], thread_id="c").items == ()
+
+
+def test_long_texts_are_cut_into_chunks_that_are_embedded_later(memory: Memory, world: World):
+    page = " ".join(f"Paragraph {number} is about the harbour of Bergen." for number in range(60))
+    taken = memory.ingest([say(page, "file", "document")], thread_id="docs")
+    [event] = memory.thread(taken.episode_id)
+    assert len(event.chunks) > 1
+    assert taken.later
+    settle(memory)
+    assert not world.store.unembedded(world.tenant, EMBEDDER.name, taken.episode_id, 10)
+    assert memory.evidence(taken.episode_id, f"c:{event.id}.2")[0].text in page
+
+
+def test_what_comes_in_bulk_is_evidence_at_once_and_memory_soon(memory: Memory):
+    from recollect.write.formats import Thread
+
+    turns = tuple(say(f"Note {n}: my cousin Ines{n} lives in Lyon.", ts=MARCH + timedelta(hours=n)) for n in range(5))
+    told: list[int] = []
+    result = memory.bulk([Thread("import 1", "Old notes", turns)], progress=told.append)
+    assert (result.threads, result.messages, sum(told)) == (1, 5, 5)
+    settle(memory)
+    assert any("Lyon" in text for text in words(memory))
+    assert memory.bulk([Thread("import 1", "Old notes", turns)]).repeats == 5
+
+
+def test_a_thread_knows_what_it_is_about(memory: Memory):
+    commit = Artifact(ArtifactType.COMMIT, "9ba5d74")
+    taken = memory.ingest([say("Merged the parser.")], thread_id="git", title="The parser", artifacts=[commit])
+    memory.ingest([say("And the lexer.")], thread_id="git", artifacts=[Artifact(ArtifactType.FILE, "src/lexer.py")])
+    body = memory.show(taken.episode_id).item.body
+    assert isinstance(body, Episode)
+    assert body.title == "The parser"
+    assert [artifact.ref for artifact in body.artifacts] == ["9ba5d74", "src/lexer.py"]
+
+
+def test_a_repeat_with_a_key_answers_the_same(memory: Memory):
+    turn = [say("My brother Emil lives in Graz.")]
+    first = memory.ingest(turn, thread_id="family", key="k1")
+    assert memory.ingest(turn, thread_id="family", key="k1") == first
+    with pytest.raises(KeyReused):
+        memory.ingest([say("Something else.")], thread_id="family", key="k1")
+
+
+def test_a_memory_made_of_a_turn_goes_when_the_turn_is_taken_back(memory: Memory, world: World):
+    from recollect.care.restore import ToRevision
+
+    before = memory.head().rev
+    memory.ingest([say("My brother Emil lives in Graz.")], thread_id="family")
+    assert words(memory)
+    memory.rollback(ToRevision(world.scope, before))
+    assert words(memory) == []
+
+
+@pytest.mark.parametrize("text", ["", "   ", "a\x00b", "\ud800", "x" * 1_000_001])
+def test_bad_text_is_refused_with_words_and_nothing_is_written(memory: Memory, text: str):
+    before = memory.head().rev
+    with pytest.raises(Invalid):
+        memory.ingest([say("fine"), say(text)], thread_id="a")
+    assert memory.head().rev == before
+
+
+def test_everything_that_is_made_has_its_witnesses(memory: Memory, world: World):
+    memory.ingest([say("My sister Ines lives in Lyon. I prefer tea to coffee.")], thread_id="a")
+    for entry in world.journal():
+        change = entry.change
+        if isinstance(change, Create) and change.item.kind == "fact":
+            assert memory.show(change.item.id).evidence
