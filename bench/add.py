@@ -178,7 +178,7 @@ def main() -> None:
     os.environ.pop("RECOLLECT_EMBEDDER", None)
     if args.engine == "postgres":
         with temporary_postgres() as server:
-            print(json.dumps(measure(server.dsn, args)))
+            print(json.dumps(measure(server.url, args)))
     else:
         with tempfile.TemporaryDirectory() as folder:
             print(json.dumps(measure(str(Path(folder) / "memory.db"), args)))

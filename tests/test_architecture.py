@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "gate": MEMORY,
     "custody": MEMORY | {"gate"},
     "memory": MEMORY | {"gate", "custody"},
-    "client": {"domain", "errors", "settings"},
+    "client": {"domain", "errors", "settings", "write"},
     "jobs": MEMORY | {"memory", "custody"},
     "minds": BASE | {"models"},
     "wiring": WHOLE - {"__init__"},
@@ -55,6 +55,8 @@ WORLD = BUILTINS | {
 # fmt: on
 PURE_AFTER_ALL = {"pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath", "urllib.parse"}
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv", "os.getenvb", "os.putenv", "os.unsetenv"}
+# The hook is a fresh process before every prompt: it finds the default store by itself, without what settings imports.
+READERS = {"recollect.settings", "recollect.interfaces.hook"}
 
 
 def complaints(source: str, module: str, *, package: bool = False) -> list[str]:
@@ -71,7 +73,7 @@ def complaints(source: str, module: str, *, package: bool = False) -> list[str]:
         elif here in PURE and _within(name, WORLD) and not _within(name, PURE_AFTER_ALL):
             broken = f"{here} reads nothing from the world"
         else:
-            broken = here != "settings" and _within(name, ENVIRONMENT) and "only settings reads the environment"
+            broken = module not in READERS and _within(name, ENVIRONMENT) and "only settings reads the environment"
         if broken:
             found.append(f"{module}:{line}: {broken} ({name})")
     return found

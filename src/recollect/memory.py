@@ -158,15 +158,17 @@ class Memory(Custody):
         user_id: str | None = None,
         project_id: str | None = None,
         run_id: str | None = None,
+        wait: bool = False,
         key: str | None = None,
     ) -> Ingested:
-        """Take in messages: each becomes evidence, secrets taken out and repeats left out, and what is worth
-        remembering in them becomes memories that cite them. Durable when it returns."""
+        """Take in messages: each becomes evidence, secrets taken out and repeats left out. Durable, and found by its
+        words, when it returns. What is worth remembering in them becomes memories that cite them: right after, or,
+        with `wait`, before it returns."""
         if not messages:
             raise Invalid("there are no messages to take in")
         with checked():
             way = self._ingest(visibility, user_id, project_id, thread_id, run_id)
-            taken = way.take(messages, key, title=title, artifacts=artifacts)
+            taken = way.take(messages, key, title=title, artifacts=artifacts, wait=wait)
         self._deps.wake()
         return taken
 

@@ -332,6 +332,26 @@ class Store(Protocol):
         """Items for a query, by the R3 that speaks for each."""
         ...
 
+    def speaking(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, tuple[Held, Version]]:
+        """Live items with the R3 that speaks for each: the promoted one, else the newest."""
+        ...
+
+    def edges(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Relation]:
+        """The edges from or to any of these items, strongest first."""
+        ...
+
+    def near_events(self, tenant: TenantId, places: Sequence[tuple[ItemId, int]]) -> Sequence[Event]:
+        """The live events at these places, each the id of an episode and a sequence number."""
+        ...
+
+    def repeats(self, tenant: TenantId, item_id: ItemId, texts: Sequence[str]) -> Mapping[str, Sequence[Event]]:
+        """The live events of an episode that have exactly these texts."""
+        ...
+
+    def witness_counts(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
+        """How many different live events bear witness to each of these items."""
+        ...
+
     # -- reading the journal ------------------------------------------------------------------------------
     def entries(
         self,

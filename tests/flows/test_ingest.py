@@ -47,7 +47,9 @@ def words(memory: Memory) -> list[str]:
 
 
 def test_a_turn_becomes_evidence_and_a_memory_that_cites_it(memory: Memory):
-    taken = memory.ingest([say("I'm allergic to walnuts, so please never use them.", ts=MARCH)], thread_id="menu")
+    taken = memory.ingest(
+        [say("I'm allergic to walnuts, so please never use them.", ts=MARCH)], wait=True, thread_id="menu"
+    )
     [item_id] = taken.items
     shown = memory.show(item_id)
     assert "walnuts" in shown.words
@@ -58,19 +60,19 @@ def test_a_turn_becomes_evidence_and_a_memory_that_cites_it(memory: Memory):
 
 def test_a_turn_and_what_is_made_of_it_are_one_write(memory: Memory):
     before = memory.head().rev
-    memory.ingest([say("My brother Emil lives in Graz.")], thread_id="family")
+    memory.ingest([say("My brother Emil lives in Graz.")], wait=True, thread_id="family")
     assert memory.head().rev == before + 1
 
 
 def test_small_talk_is_evidence_and_nothing_more(memory: Memory):
-    taken = memory.ingest([say("haha thanks, that was quick!")], thread_id="menu")
+    taken = memory.ingest([say("haha thanks, that was quick!")], wait=True, thread_id="menu")
     assert taken.items == ()
     assert len(memory.thread(taken.episode_id)) == 1
 
 
 def test_secrets_are_gone_before_anything_is_written(memory: Memory, world: World):
     token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
-    taken = memory.ingest([say(f"use {token} for the mirror")], thread_id="ops")
+    taken = memory.ingest([say(f"use {token} for the mirror")], wait=True, thread_id="ops")
     kept = memory.remember(f"The mirror is reached with {token}.")
     memory.append([say(f"again: {token}")], thread_id="raw")
     assert taken.redacted
@@ -80,23 +82,23 @@ def test_secrets_are_gone_before_anything_is_written(memory: Memory, world: Worl
 
 def test_a_repeat_is_told_and_not_written_again(memory: Memory):
     turns = [say("The launch moved to Thursday afternoon, says the whole team.", ts=MARCH), say("ok", ts=MARCH)]
-    first = memory.ingest(turns, thread_id="launch")
-    again = memory.ingest(turns, thread_id="launch")
+    first = memory.ingest(turns, wait=True, thread_id="launch")
+    again = memory.ingest(turns, wait=True, thread_id="launch")
     assert again.repeats == 2
     assert again.event_ids == first.event_ids
     assert len(memory.thread(first.episode_id)) == 2
 
 
 def test_people_may_say_yes_twice(memory: Memory):
-    taken = memory.ingest([say("yes"), say("yes")], thread_id="launch")
+    taken = memory.ingest([say("yes"), say("yes")], wait=True, thread_id="launch")
     assert taken.repeats == 0
 
 
 def test_the_same_words_in_another_thread_or_by_another_are_no_repeat(memory: Memory):
     text = "The launch moved to Thursday afternoon, says the whole team."
-    memory.ingest([say(text, ts=MARCH)], thread_id="a")
-    assert memory.ingest([say(text, ts=MARCH)], thread_id="b").repeats == 0
-    assert memory.ingest([say(text, author="Emil", ts=MARCH)], thread_id="a").repeats == 0
+    memory.ingest([say(text, ts=MARCH)], wait=True, thread_id="a")
+    assert memory.ingest([say(text, ts=MARCH)], wait=True, thread_id="b").repeats == 0
+    assert memory.ingest([say(text, author="Emil", ts=MARCH)], wait=True, thread_id="a").repeats == 0
 
 
 def test_what_is_known_gains_a_witness_instead_of_a_twin(memory: Memory):
@@ -155,7 +157,7 @@ def test_two_that_cannot_both_be_true_are_put_on_record_by_a_job(memory: Memory,
 
 def test_what_is_derived_is_as_trusted_as_its_source(memory: Memory):
     page = say("Mira's brother Emil lives in Graz with his two dogs.", "web", "tool", trust=Trust.UNTRUSTED)
-    for item_id in memory.ingest([page], thread_id="web").items:
+    for item_id in memory.ingest([page], wait=True, thread_id="web").items:
         assert memory.show(item_id).item.trust is Trust.UNTRUSTED
     kept = memory.remember("The account is DE02.", trust=Trust.UNTRUSTED)
     assert memory.show(kept.item_id).item.trust is Trust.UNTRUSTED
@@ -170,9 +172,9 @@ def test_nothing_untrusted_takes_over_from_what_is_trusted(memory: Memory):
 def test_a_turn_makes_only_so_many_memories(memory: Memory):
     few = Memory(replace(memory._deps, caps=Caps(turn=1, day=2)), memory.principal)
     text = "My sister Ines lives in Lyon. My brother Emil works at Orbis. I'm allergic to celery. I prefer tea."
-    assert len(few.ingest([say(text)], thread_id="a").items) == 1
-    assert len(few.ingest([say("My aunt Freya lives in Bergen.")], thread_id="b").items) == 1
-    assert few.ingest([say("My uncle Hugo lives in Porto.")], thread_id="c").items == ()
+    assert len(few.ingest([say(text)], wait=True, thread_id="a").items) == 1
+    assert len(few.ingest([say("My aunt Freya lives in Bergen.")], wait=True, thread_id="b").items) == 1
+    assert few.ingest([say("My uncle Hugo lives in Porto.")], wait=True, thread_id="c").items == ()
 
 
 def test_long_texts_are_cut_into_chunks_that_are_embedded_later(memory: Memory, world: World):
@@ -200,8 +202,12 @@ def test_what_comes_in_bulk_is_evidence_at_once_and_memory_soon(memory: Memory):
 
 def test_a_thread_knows_what_it_is_about(memory: Memory):
     commit = Artifact(ArtifactType.COMMIT, "9ba5d74")
-    taken = memory.ingest([say("Merged the parser.")], thread_id="git", title="The parser", artifacts=[commit])
-    memory.ingest([say("And the lexer.")], thread_id="git", artifacts=[Artifact(ArtifactType.FILE, "src/lexer.py")])
+    taken = memory.ingest(
+        [say("Merged the parser.")], wait=True, thread_id="git", title="The parser", artifacts=[commit]
+    )
+    memory.ingest(
+        [say("And the lexer.")], wait=True, thread_id="git", artifacts=[Artifact(ArtifactType.FILE, "src/lexer.py")]
+    )
     body = memory.show(taken.episode_id).item.body
     assert isinstance(body, Episode)
     assert body.title == "The parser"
@@ -210,17 +216,17 @@ def test_a_thread_knows_what_it_is_about(memory: Memory):
 
 def test_a_repeat_with_a_key_answers_the_same(memory: Memory):
     turn = [say("My brother Emil lives in Graz.")]
-    first = memory.ingest(turn, thread_id="family", key="k1")
-    assert memory.ingest(turn, thread_id="family", key="k1") == first
+    first = memory.ingest(turn, wait=True, thread_id="family", key="k1")
+    assert memory.ingest(turn, wait=True, thread_id="family", key="k1") == first
     with pytest.raises(KeyReused):
-        memory.ingest([say("Something else.")], thread_id="family", key="k1")
+        memory.ingest([say("Something else.")], wait=True, thread_id="family", key="k1")
 
 
 def test_a_memory_made_of_a_turn_goes_when_the_turn_is_taken_back(memory: Memory, world: World):
     from recollect.care.restore import ToRevision
 
     before = memory.head().rev
-    memory.ingest([say("My brother Emil lives in Graz.")], thread_id="family")
+    memory.ingest([say("My brother Emil lives in Graz.")], wait=True, thread_id="family")
     assert words(memory)
     memory.rollback(ToRevision(world.scope, before))
     assert words(memory) == []
@@ -230,12 +236,12 @@ def test_a_memory_made_of_a_turn_goes_when_the_turn_is_taken_back(memory: Memory
 def test_bad_text_is_refused_with_words_and_nothing_is_written(memory: Memory, text: str):
     before = memory.head().rev
     with pytest.raises(Invalid):
-        memory.ingest([say("fine"), say(text)], thread_id="a")
+        memory.ingest([say("fine"), say(text)], wait=True, thread_id="a")
     assert memory.head().rev == before
 
 
 def test_everything_that_is_made_has_its_witnesses(memory: Memory, world: World):
-    memory.ingest([say("My sister Ines lives in Lyon. I prefer tea to coffee.")], thread_id="a")
+    memory.ingest([say("My sister Ines lives in Lyon. I prefer tea to coffee.")], wait=True, thread_id="a")
     for entry in world.journal():
         change = entry.change
         if isinstance(change, Create) and change.item.kind == "fact":

@@ -75,10 +75,10 @@ def extract(deps: Deps, leased: Leased) -> Outcome:
     episode = work.episode(leased.tenant, ItemId(str(leased.job.payload["episode_id"])))
     if not batch or episode is None:
         return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
-    decided = work.memories(episode, batch, deps.clock.now())
+    decided, read = work.memories(episode, batch, deps.clock.now())
     return Write(
         scope=later.scope_of(leased.tenant, episode),
-        step=Advance(leased, {"done": done + len(batch)}),
+        step=Advance(leased, {"done": done + read}) if done + read < len(events) else Finish(leased),
         changes=decided.changes,
         expect=decided.expect,
         vectors=decided.vectors,

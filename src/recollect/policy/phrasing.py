@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 from recollect.policy import referents as about
 from recollect.policy.referents import Referents, possessive
-from recollect.policy.verbs import ADVERBS, BASES, is_past, third_person
+from recollect.policy.verbs import BASES, is_adverb, is_doing, is_form, is_past, third_person
 
 TEAM = "the team"
-_ASSISTANT = "the assistant"
 _LITERAL = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\w+://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|\S*[/\\]\S*|\S*\w[._=:#]\w\S*|#\w+"
-_TOKENS = re.compile(rf"(?P<literal>{_LITERAL})|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)|(?P<other>.)", re.DOTALL)
+_TOKENS = re.compile(rf"(?P<literal>{_LITERAL})|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?![\w]))|(?P<other>\w+|.)", re.DOTALL)
 
 _SHORT = (
     (re.compile(r"\b(i|we|you|they)'d (?=rather|like|love|prefer|want|be|need|never|hate|go|say|appreciate)", re.I), r"\1 would "),
     (re.compile(r"\b(i|we|you|he|she|it|they)'d (?=better\b|been\b|already\b|\w+ed\b)", re.I), r"\1 had "),
     (re.compile(r"\b(i|we|you|he|she|it|they|that|there|who)'d\b", re.I), r"\1 would"),
-    (re.compile(r"\b(he|she|it|that|who|there)'s (?=been\b|got\b|had\b|already\b|become\b|gone\b|done\b)", re.I), r"\1 has "),
-    (re.compile(r"\b(he|she|it|that|who|there|what|where|here)'s\b", re.I), r"\1 is"),
+    (re.compile(r"\b(he|she|it|that|who|there)'s (?=been\b|got\b|had\b|become\b|gone\b)", re.I), r"\1 has "),
+    (re.compile(r"\b(he|she|it|that|who|there|what|where|here|name)'s\b(?! \w+ (?:is|was)\b)", re.I), r"\1 is"),
     (re.compile(r"\bi'?m\b(?! /)", re.I), "I am"),
     (re.compile(r"\b(i|we|you|they)'ve got\b", re.I), r"\1 have"),
     (re.compile(r"\b(i|we|you|they|who)'ve\b", re.I), r"\1 have"),
     (re.compile(r"\b(i|we|you|he|she|it|they|that|there|who|this)'ll\b", re.I), r"\1 will"),
     (re.compile(r"\b(we|you|they|who)'re\b", re.I), r"\1 are"),
     (re.compile(r"\bive\b", re.I), "I have"),
+    (re.compile(r"\bkeep (?:it|this|that) (?:to yourself|between us|quiet)\b", re.I), "keep it secret"),
     (re.compile(r"\bgonna\b", re.I), "going to"),
     (re.compile(r"\bwanna\b", re.I), "want to"),
     (re.compile(r"\b(?:gotta|have got to)\b", re.I), "have to"),
@@ -46,6 +46,7 @@ class Voice:
     speaker: str
     we: str
     referents: Referents
+    you: str = "the assistant"
 
 
 def expanded(text: str) -> str:
@@ -103,25 +104,25 @@ class _Retelling:
             case "you" if self._next(place) in ("know", "guys"):
                 return None
             case "you":
-                self._pending = True
-                return _ASSISTANT
+                self._pending = self._before not in _HELPING
+                return voice.you
             case "me" | "myself":
                 return voice.speaker
             case "us" | "ourselves":
                 return voice.we
             case "my" | "mine":
-                return possessive(voice.speaker) if self._next(place) != "own" else possessive(voice.speaker)
+                return possessive(voice.speaker)
             case "our" | "ours":
                 return possessive(voice.we)
             case "your" | "yours":
-                return possessive(_ASSISTANT)
+                return possessive(voice.you)
             case "yourself":
-                return _ASSISTANT
+                return voice.you
             case _:
                 return self._third(low, place, said)
 
     def _third(self, low: str, place: int, said: list[str]) -> str | None:
-        if low not in _OTHERS:
+        if low not in _OTHERS and not (low == "that" and self._next(place) in ("down", "off", "up", "out", "away")):
             return None
         now = about.after(self._voice.referents, "".join(said), self._voice.speaker, own=False)
         match low:
@@ -133,6 +134,8 @@ class _Retelling:
                 owned = self._next(place)
                 found = now.person(low)
                 return _of(found, low) if owned and owned not in _NOT_OWNED else found or low
+            case "that":
+                return now.thing or low
             case "it" | "itself":
                 return now.thing or low
             case "its":
@@ -147,12 +150,13 @@ class _Retelling:
                 return _of(now.group, low)
 
     def _about(self, subject: str) -> str:
-        self._pending = self._subject = True
+        self._pending = self._before not in _HELPING
+        self._subject = True
         return subject
 
     def _verb(self, word: str, low: str, place: int) -> str:
         if self._pending:
-            if low in ADVERBS or low.endswith("ly"):
+            if is_adverb(low):
                 return word
             self._pending = False
             if low in ("and", "or", "who", "to", "for", "in", "at", "with", "on"):
@@ -180,6 +184,7 @@ class _Retelling:
         return None
 
 
+_HELPING = frozenset("did do does can could will would should shall must may might to let help make".split())  # noqa: SIM905
 _OTHERS = frozenset("he she him her his hers himself herself it its itself they them their theirs themselves".split())  # noqa: SIM905
 
 
@@ -201,14 +206,14 @@ _LEAD = re.compile(
         i\s(?:forgot|wanted|should|have)\sto\s(?:say|mention|tell\syou|add|note|let\syou\sknow)(?:\sthat)?|i\s(?:should|must)\s(?:mention|say|add)(?:\sthat)?|
         (?:please\s)?(?:note|remember|be\saware|keep\sin\smind|don't\sforget|bear\sin\smind|know|save|store)(?:\sthat|\sthis)?(?=\s(?:that|i|my|we|our|the|it|she|he|they)\b)(?:\sthat)?|
         (?:please\s)?(?:note|remember|save|store|don't\sforget)(?:\sthis|\sthat)?\s?:|(?:just\s)?a\sreminder(?:\sthat)?|i\smean|you\sknow|in\sfact|
-        good\snews|bad\snews|news\sflash|long\sstory\sshort|short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
+        @\w+|forget\s(?=\w+,)|let's\scall\sit|i\smeant?|argh|ugh|good\snews|bad\snews|news\sflash|long\sstory\sshort|short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
         \s*[,:;.!—–-]*\s+
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TAIL = re.compile(
     r"(?:\s*[,;.!—–-]*\s*\b(?:please|pls|lol|haha+|hehe|though|thanks|thank you|thx|cheers|ok\??|okay|you know|btw|by the way|if that's ok|sorry|"
-    r"wish me luck|fingers crossed|just fyi|fyi|as you know|not worth it|yay|ugh|oops|xoxo?)\b\s*[.!]*)+\s*$",
+    r"not worth it(?: for (?:us|me))?|wish me luck|fingers crossed|just fyi|fyi|as you know|not worth it|yay|ugh|oops|xoxo?)\b\s*[.!]*)+\s*$",
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"^([^:\n`\"]{2,70}):\s+(?=\S)")
@@ -231,15 +236,15 @@ class Stripped:
 
 def stripped(text: str) -> Stripped:
     """The statement itself: without "just so you know", "ok, decision from the meeting:", "lol"."""
-    text = text.strip(" ,;–—-")
+    text = re.sub(r"\s(?:though|please)(?=,)", "", text.strip(" ,;–—-"))
     label, decision = "", False
-    for _ in range(6):
-        rest = _LEAD.sub("", text, count=1)
+    for number in range(6):
+        rest = _LEAD.sub("", text, count=1) if number else text
         if (found := _LABEL.match(rest)) and _wraps(found[1]):
             decision = decision or bool(re.search(r"\bdeci(?:sion|ded)|settled|agreed\b", found[1], re.I))
             label = label or found[1]
             rest = rest[found.end() :]
-        if rest == text or not rest.strip():
+        if not rest.strip() or (number and rest == text):
             break
         text = rest
     cut = _TAIL.sub("", text).rstrip(" ,;–—-")
@@ -254,6 +259,8 @@ def _wraps(label: str) -> bool:
     if any(word[:1].isupper() for word in words[1:]) or re.search(r"\d|\bfor\b.*\btime\b", label):
         return False
     low = {word.lower() for word in words}
+    if len(words) <= 3 and low & {"stuff", "things", "info", "details", "facts", "basics"}:
+        return True
     return len(words) <= 12 and bool(low & _LABEL_WORDS)
 
 
@@ -277,6 +284,9 @@ _FINITE = re.compile(
 )
 
 
+_STARTS = frozenset("i we he she it they you there who everyone everybody nobody someone".split())  # noqa: SIM905
+
+
 def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     """The sentence with the subject it left out: "Moved to Leeds" is about who says so. None: it is no sentence.
 
@@ -288,15 +298,15 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     first = words[0].lower()
     if first in _QUALITIES:
         return f"I am {text[0].lower()}{text[1:]}"
-    if first.endswith("ing") and len(first) > 5 and len(words) > 2 and words[1].lower() not in ("is", "was", "are", "needs", "takes", "has"):
-        return f"I am {text[0].lower()}{text[1:]}" if not _FINITE.search(" ".join(words[1:4])) else text
+    if is_doing(first) and len(words) > 2 and not _FINITE.search(" ".join(words[1:4])):
+        return f"I am {text[0].lower()}{text[1:]}"
     if is_past(first) and len(words) > 2 and words[1].lower() not in ("is", "are", "was", "were", "has", "have"):
         return f"I {text[0].lower()}{text[1:]}"
     if first in _DROPPED or (dropped and first in BASES):
         return f"I {text[0].lower()}{text[1:]}"
-    if not _FINITE.search(text) and not any(is_past(word) for word in words):
-        return None
-    return text
+    if first in _STARTS or _FINITE.search(text) or any(is_form(word) for word in words[1:]):
+        return text
+    return None
 
 
 # -- orders that last ---------------------------------------------------------------------------------------
@@ -320,6 +330,10 @@ def ordered(text: str, voice: Voice) -> str:
     if found := re.match(r"(?:don't|do not|dont)\s+(?:ever\s+)?", low):
         return f"{speaker} asked not to {retold(text[found.end() :], voice)}"
     rest = retold(text[0].lower() + text[1:] if not text[:2].isupper() else text, voice)
-    if low.startswith("always ") or low.startswith("never "):
+    if found := re.match(r"(?:no|nothing)\s", low):
+        return f"{speaker} wants {rest}"
+    if low.startswith(("whenever ", "when ", "if ")):
+        return f"{possessive(speaker)} rule: {rest}"
+    if low.startswith(("always ", "never ")):
         return f"{possessive(speaker)} rule is to {rest}"
     return f"{speaker} asked to {rest}"

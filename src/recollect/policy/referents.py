@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, field, replace
 
+from recollect.policy.verbs import is_form
+
 _SHE = frozenset(
     """mother mum mom mam mama sister daughter wife girlfriend aunt auntie niece grandmother grandma gran nan granny
     stepmother stepdaughter mother-in-law sister-in-law daughter-in-law fiancée goddaughter landlady girl woman
@@ -15,7 +17,7 @@ _HE = frozenset(
 _ANYONE = frozenset(
     """parent child kid baby partner spouse cousin friend boss manager colleague coworker co-worker teammate roommate
     flatmate housemate neighbour neighbor doctor dentist therapist cardiologist gp teacher coach tutor lawyer accountant
-    landlord client customer mentor intern assistant nanny cleaner babysitter plumber mechanic physio trainer surgeon
+    landlord client customer mentor intern nanny cleaner babysitter plumber mechanic physio trainer surgeon
     twin toddler newborn godmother godfather ex supervisor professor student director lead cto ceo designer developer
     contractor auditor dog cat puppy kitten parrot rabbit horse hamster beagle labrador pony bird budgie greyhound terrier
     poodle retriever spaniel bulldog collie goat hen turtle tortoise lizard snake ferret""".split()  # noqa: SIM905
@@ -33,13 +35,13 @@ _STOP = (
     r"onto|without|within|between|during|listens|locks|depends|stays|changes|drops|broke|failed|died|left"
 )
 _PHRASE = re.compile(
-    rf"(?<![\w'])(?P<det>the|my|our|this|that|a|an|\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
+    rf"(?<![\w'])(?P<det>the|my|our|this|that|a|an|no|\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w'./@-])[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
 _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-]+)")
 _THING = re.compile(
-    r"\b(?:from|of|on|to|with|for|use|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
+    r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
 )
 NOT_NAMES = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
@@ -89,6 +91,8 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True) ->
     for match in _PHRASE.finditer(text):
         phrase = _Phrase(match, speaker if own else "")
         taken.append(match.span())
+        if re.search(r"\b(?:not|n't|never) (?:have|has|own)\s$", text[: match.start()]):
+            continue
         if phrase.kin:
             persons.append(phrase.person(text))
         elif phrase.plural:
@@ -100,6 +104,8 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True) ->
         if not inside and match.start() > 0 and match.group().lower() not in NOT_NAMES:
             persons.append(Person(match.group()))
             groups.append(match.group())
+    if re.search(r"\b(?:someone|somebody)\b", text):
+        persons.append(Person("the person"))
     things += [match[1] for match in _THING.finditer(text) if not _common(match[1])]
     return Referents(
         persons=(*_unique(persons), *referents.persons)[:6],
@@ -138,7 +144,9 @@ class _Phrase:
     words: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "words", tuple(self.match["body"].split()))
+        words = self.match["body"].rstrip(".,'").split()
+        verbs = (place for place, word in enumerate(words) if place and is_form(word) and word[:1].islower())
+        object.__setattr__(self, "words", tuple(words[: next(verbs, len(words))]))
 
     @property
     def kin(self) -> int | None:
@@ -171,7 +179,7 @@ class _Phrase:
         match det.lower():
             case "my" | "our" if self.speaker:
                 return possessive(self.speaker)
-            case "the" | "a" | "an" | "this" | "that" | "my" | "our":
+            case "the" | "a" | "an" | "this" | "that" | "my" | "our" | "no":
                 return "the"
             case _:
                 return det
@@ -187,7 +195,7 @@ class _Phrase:
 
 
 def possessive(name: str) -> str:
-    return f"{name}'" if name.endswith("s") and not name.endswith("ss") and len(name) > 6 else f"{name}'s"
+    return f"{name}'s"
 
 
 def named(person: Person, name: str) -> Person:

@@ -138,7 +138,7 @@ _JOKES = (
     "could sleep for", "a million times", "kill me", "dying of", "my brain", "as usual the", "clearly the best", "plot twist", "asking for a friend", "knock knock",
     "walks into a bar", "sarcasm", "world domination", "obviously i'm", "i swear my", "a thousand times", "for the hundredth time", "speaks fluent", "and i'm the queen", "and i am the queen", "and pigs", "my cat wrote", "the dog ate", "totally normal", "genius move", "truly a", "what a surprise", "shocking",
 )  # fmt: skip
-_JOKE_SIGNS = ("😂", "🤣", "🙄", "😜", "🤪", "🙃", "/s", "😹", "🤡", "😏")
+_JOKE_SIGNS = ("😂", "🤣", "🙄", "😜", "🤪", "🙃", "😹", "🤡", "😏")
 _SMALL = frozenset(
     """hi hello hey morning evening night goodnight bye goodbye cheers thanks thank thx ty ta welcome congratulations congrats sorry ok okay yes yeah yep yup
     no nope sure great perfect awesome nice cool wow haha lol hehe brb back afk gtg ttyl please done right exactly good fine super excellent
@@ -165,7 +165,7 @@ _ERRANDS = frozenset(
     proofread rephrase paraphrase shorten compare describe analyze analyse calculate compute convert sort format print search google read open
     run rerun try debug refactor review test implement finish start begin go wait hold stop repeat answer reply respond explain elaborate expand
     pick choose suggest recommend brainstorm outline plan prepare paste copy send text email call plot draw render parse extract count
-    see think guess imagine picture consider play sing joke skip ignore undo redo revert delete remove clean walk teach ask let do have come take get put turn
+    see think guess imagine picture consider hold play sing joke skip ignore undo redo revert delete remove clean walk teach ask let do have come take get put turn
     change update add edit improve correct double-check verify confirm simplify solve prove define name spell pronounce book order buy bring merge commit push rebase deploy build compile install""".split()  # noqa: SIM905
 )
 _LASTING_VERBS = frozenset(
@@ -198,14 +198,14 @@ def talk(sentence: Sentence) -> Talk:
     words, text = sentence.words, sentence.text
     if injects(text):
         return Talk.INJECTION
-    if any(sign in text for sign in _JOKE_SIGNS) or sentence.says(*_JOKES):
+    if any(sign in text for sign in _JOKE_SIGNS) or text.endswith(" /s") or sentence.says(*_JOKES):
         return Talk.JOKE
     rest = opening(sentence)
     if asks(rest):
         return Talk.QUESTION
     if supposes(sentence):
         return Talk.HYPOTHETICAL
-    if sentence.says(*_ONCE):
+    if sentence.says(*_ONCE) and (_order(rest) is not Talk.STATEMENT or rest.words[0] in ("for", "in", "just", "only", "this")):
         return Talk.ERRAND
     if sentence.says(*_UNSETTLED):
         return Talk.DEFERRED
@@ -279,6 +279,15 @@ def _order(sentence: Sentence) -> Talk:
     second = words[1] if len(words) > 1 else ""
     if first in ("i", "we") and second in ("need", "want", "would") and sentence.says(*_WANTED_NOW):
         return Talk.ERRAND
+    if not lasts(sentence) and _PARTS.intersection(words) and (first in _LASTING_VERBS or first in _ERRANDS or first == "no"):
+        return Talk.ERRAND
+    if first in ("no", "nothing") and second not in _NO_MORE and len(words) > 1:
+        return Talk.RULE
+    if first in ("when", "if") and second in ("i", "we") and re.search(r",\s+(?:please\s+)?(\w+)", sentence.text):
+        after = re.search(r",\s+(?:please\s+|always\s+|then\s+)?(\w+)", sentence.text)
+        return Talk.RULE if after and after[1].lower() in _ERRANDS | _LASTING_VERBS else Talk.STATEMENT if first == "when" else Talk.HYPOTHETICAL
+    if first == "if":
+        return Talk.STATEMENT if sentence.says("must", "has to", "have to", "need to", "always", "never", "run", "use", "do not", "don't") else Talk.HYPOTHETICAL
     if first in ("always", "never", "don't", "avoid", "remember", "note", "remind", "whenever") or (
         first == "do" and second == "not"
     ):
@@ -292,6 +301,12 @@ def _order(sentence: Sentence) -> Talk:
     return Talk.STATEMENT
 
 
+_PARTS = frozenset(
+    "paragraph paragraphs sentence sentences table intro introduction heading headings bullet bullets answer version section sections example examples title wording draft response reply message".split()  # noqa: SIM905
+)
+_NO_MORE = frozenset(
+    "one problem problems worries idea need rush doubt way wonder longer more matter thanks clue luck joke kidding offense offence wait pressure hurry decided is was yet new worse better else to".split()  # noqa: SIM905
+)
 _WANTED_NOW = (
     "you to", "a summary", "the summary", "a table", "a list", "an answer", "an example", "some help", "help with", "an explanation", "some code", "a function", "a script",
     "a regex", "a query", "some ideas", "your help", "your opinion", "your advice", "a translation", "to know how", "to know what", "to know if", "to know whether", "to understand", "a recipe", "a quick",

@@ -45,6 +45,34 @@ BASES = frozenset(
 )
 
 
+_NOT_ADVERBS = frozenset("fly apply reply supply rely imply comply multiply family only".split())  # noqa: SIM905
+_NOUNS_IN_ING = frozenset(
+    """nothing something everything anything during morning evening string king thing spring building meeting wedding
+    ceiling pudding sibling feeling""".split()  # noqa: SIM905
+)
+_FORMS = frozenset(form for base in BASES for form in (base, base + "s", base + "es", base[:-1] + "ies"))
+
+
+def is_adverb(word: str) -> bool:
+    low = word.lower()
+    return low in ADVERBS or (low.endswith("ly") and low not in _NOT_ADVERBS)
+
+
+def is_doing(word: str) -> bool:
+    """Whether a word says what somebody is doing: "moving", not "morning"."""
+    low = word.lower()
+    if not low.endswith("ing") or low in _NOUNS_IN_ING or len(low) < 5:
+        return False
+    stem = low[:-3]
+    return stem in BASES or stem + "e" in BASES or (len(stem) > 2 and stem[-1] == stem[-2] and stem[:-1] in BASES)
+
+
+def is_form(word: str) -> bool:
+    """Whether a word may be a verb in the present or the past."""
+    low = word.lower()
+    return low in _FORMS or is_past(low)
+
+
 def third_person(verb: str) -> str:
     """The verb as it follows a name: "live" lives, "am" is, "went" and "will" stay."""
     low = verb.lower()

@@ -7,14 +7,13 @@ behind or ahead can neither show what is out of sight nor bring back what is gon
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from recollect.domain.ids import ItemId
 from recollect.domain.level import Level
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
 from recollect.ports import Hit, Hits, Wanted
 from recollect.store import rows
 from recollect.store.reading import Where, filtered, in_sight
-from recollect.store.tx import Engine, Key, Sought, Tx
+from recollect.store.tx import Engine, Key, Row, Sought, Tx
 
 _DEEPER = 5
 _ANY_STATE = frozenset({"active", "archived", "expired", "soft_deleted"})
@@ -34,8 +33,8 @@ def of_episodes(filters: Filters) -> Filters:
     return replace(filters, role=None, kinds=None, categories=None, states=_ANY_STATE, valid_at=None)
 
 
-def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Hit]:
-    """Those of these events that a query may see, without scores."""
+def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:
+    """Those of these events that a query may see: id, item, place, time, author."""
     where, values = _passing(of_episodes(filters), sight)
     if filters.role is not None:
         where.append("e.role = :event_role")
@@ -47,26 +46,20 @@ def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters
         keys=list(keys),
         **values,
     )
-    return {
-        key: Hit(ref=f"e:{id}", item_id=ItemId(item_id), seq=seq, ts=rows.moment(ts), author=author)
-        for key, id, item_id, seq, ts, author in found
-    }
+    return {row[0]: row[1:] for row in found}
 
 
-def confirm_items(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Hit]:
-    """Those of these versions that speak for an item a query may see, without scores."""
+def confirm_items(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:
+    """Those of these versions that speak for an item a query may see: the same."""
     where, values = _passing(filters, sight)
     found = tx.all(
-        f"select v.{engine.key}, v.id, i.id, i.updated_at from versions v "
+        f"select v.{engine.key}, v.id, i.id, 0, i.updated_at, '' from versions v "
         "join items i on i.tenant = v.tenant and i.id = v.item_id "
         f"where {engine.among.format('v')} and {SPEAKS} and {' and '.join(where)}",
         keys=list(keys),
         **values,
     )
-    return {
-        key: Hit(ref=f"v:{id}", item_id=ItemId(item_id), ts=rows.moment(updated_at))
-        for key, id, item_id, updated_at in found
-    }
+    return {row[0]: row[1:] for row in found}
 
 
 def _passing(filters: Filters, sight: Sight) -> Where:
@@ -75,7 +68,7 @@ def _passing(filters: Filters, sight: Sight) -> Where:
     return ["not i.withdrawn", *wanted, *seen], {**values, **more}
 
 
-_CONFIRM: Mapping[Sought, Callable[[Tx, Engine, Sequence[Key], Filters, Sight], dict[Key, Hit]]] = {
+_CONFIRM: Mapping[Sought, Callable[[Tx, Engine, Sequence[Key], Filters, Sight], dict[Key, Row]]] = {
     Sought.EVENTS: confirm_events,
     Sought.ITEMS: confirm_items,
 }
@@ -94,8 +87,18 @@ def find(tx: Tx, engine: Engine, sought: Sought, wanted: Wanted) -> Hits:
         if not short_of_text and not (proposed.more_cosine and len(near) < wanted.limit):
             break
         depth *= _DEEPER
-    hits = [
-        replace(confirmed[key], text=proposed.text.get(key), cosine=proposed.cosine.get(key))
-        for key in dict.fromkeys([*text, *near])
-    ]
+    hits: list[Hit] = []
+    for key in dict.fromkeys([*text, *near]):
+        id, item_id, seq, ts, author = confirmed[key]
+        hits.append(
+            Hit(
+                ref=sought.value + id,
+                item_id=item_id,
+                text=proposed.text.get(key),
+                cosine=proposed.cosine.get(key),
+                seq=seq,
+                ts=rows.moment(ts),
+                author=author,
+            )
+        )
     return Hits(hits, proposed.documents, proposed.frequency)

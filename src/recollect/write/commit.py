@@ -75,6 +75,8 @@ class Decided:
     vectors: list[Vector] = field(default_factory=list[Vector])
     then: list[Job] = field(default_factory=list[Job])
     made: list[Made] = field(default_factory=list[Made])
+    read: int = 0
+    """How many of the drafts this is about, from the first on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +88,24 @@ class Commit:
     clock: Clock
     owner: Owner
 
-    def decide(self, drafts: Sequence[Draft], now: datetime) -> Decided:
+    def decide(self, drafts: Sequence[Draft], now: datetime, *, apart: bool = False) -> Decided:
         """What is to be done about the drafts, one after the other. What was said twice in one breath counts once, and
-        no memory is changed twice."""
+        no memory is changed twice. With `apart` it ends before a draft that an earlier one may concern: that one is to
+        be decided when the earlier is written."""
         decided = Decided()
-        vectors = self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else []
+        vectors: Sequence[bytes] = (
+            self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else ()
+        )
         said: list[str] = []
         for number, draft in enumerate(drafts):
             if any(bands.same_words(draft.text, other) for other in said):
+                decided.read = number + 1
                 continue
-            said.append(draft.text)
             vector = vectors[number] if vectors else None
+            if apart and self._concerns(draft, vector, drafts[:number], vectors[:number]):
+                break
+            said.append(draft.text)
+            decided.read = number + 1
             known = self._known(draft, vector, {*decided.expect})
             band = bands.decide(_seen(draft), [near for near, _, _ in known.values()], self._profile)
             match band:
@@ -126,6 +135,20 @@ class Commit:
                 self._update(decided, draft, one, known, now, vector)
             case Recreate(one):
                 self._recreate(decided, draft, one, now, vector)
+
+    def _concerns(self, draft: Draft, vector: bytes | None, earlier: Sequence[Draft], vectors: Sequence[bytes]) -> bool:
+        """Whether a draft may be about the same as one before it."""
+        if vector is None:
+            return any(_overlap(draft.text, other.text) >= _WORDS_ONLY.judge for other in earlier)
+        if not earlier:
+            return False
+        import numpy  # nobody who only keeps a word or two should wait for it
+
+        others = numpy.frombuffer(b"".join(vectors), "<f4").reshape(len(earlier), -1)
+        near = others @ numpy.frombuffer(vector, "<f4") >= self._profile.link_min
+        return any(
+            flag and not bands.same_words(draft.text, other.text) for flag, other in zip(near, earlier, strict=True)
+        )
 
     # -- gathering ------------------------------------------------------------------------------------------
 

@@ -34,10 +34,6 @@ class Extraction:
     tenant: TenantId
     context: int = CONTEXT
 
-    def at_once(self, new: Sequence[Event], most: int) -> bool:
-        """Whether the messages are read while their author waits."""
-        return self.writer is None and sum(len(event.text) for event in new) <= most
-
     def drafts(self, before: Sequence[Event], new: Sequence[Event], user_id: str | None) -> list[Draft]:
         """The memories in the new messages, by rules; those before them are what they answer."""
         from recollect.write.extract import extract

@@ -1,7 +1,7 @@
 """Evidence comes in: words into the thread they belong to, and memories that cite them.
 
-Secrets are taken out before anything is looked at. A turn and what is made of it are written together, or not at all;
-what would make the caller wait is left to jobs that the same write puts into the outbox.
+Secrets are taken out before anything is looked at. Who sends a turn is answered when it is durable; what is made of it
+follows by a job that the same write puts into the outbox.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from recollect.clock import Clock
 from recollect.domain import codec
@@ -24,19 +24,16 @@ from recollect.errors import Forbidden, KeyReused, Repeated, Stale
 from recollect.policy.access import Denied, may_write
 from recollect.policy.chunks import chunks
 from recollect.policy.secrets import redact
-from recollect.ports import UNWRITTEN, Embedder, Held, Receipt, Store, Vector
+from recollect.ports import UNWRITTEN, Embedder, Held, Receipt, Store
 from recollect.write.commit import Commit, Decided, Draft
 from recollect.write.extraction import Extraction
 from recollect.write.owner import Owner
+from recollect.write.vectors import vectors
 
 T = TypeVar("T")
 _TRIES = 50
 GROUP = 200
 """Messages of one transaction when many come at once."""
-AT_ONCE = 1_200
-"""Characters that are read for memories while the caller waits; more than that is read by a job."""
-EMBEDDED_AT_ONCE = 400
-"""Characters whose vector is made while the caller waits. The text index has them all at once."""
 RECOGNISED = 8
 """Words from which on a message without a time of its own is a repeat when the thread has it already: people do say
 "yes" twice."""
@@ -215,10 +212,10 @@ class Ingest:
         *,
         title: str = "",
         artifacts: Sequence[Artifact] = (),
-        wait: bool = True,
+        wait: bool = False,
     ) -> Ingested:
-        """Messages into the thread, without those it has already, and memories made of them. With `wait` off the
-        memories are left to a job, however short the messages are."""
+        """Messages into the thread, without those it has already. What is made of them is left to a job, or, with
+        `wait`, is part of the same write; what a language model makes is always left to a job."""
         marks = [title, *(f"{artifact.type}:{artifact.ref}" for artifact in artifacts)]
         digest = _digest("ingest", self.scope, self.visibility, *messages, *marks) if key else ""
 
@@ -228,10 +225,11 @@ class Ingest:
             taken = self._taken(thread, messages, now)
             changes += self._artifacts(thread, artifacts, now)
             changes += [Append(event) for event in taken.new]
-            at_once = wait and self.extraction.at_once(taken.new, AT_ONCE)
+            at_once = wait and self.extraction.writer is None
             decided = self._understood(thread, taken.new, now) if at_once else Decided()
             self._may_make(decided)
-            then = [*decided.then, *self._later(thread, taken.new, now, at_once, decided)]
+            later = [] if at_once or not taken.new else [self._extracting(thread, taken.new, now)]
+            then = [*decided.then, *later]
             items = tuple(made.item_id for made in decided.made)
             answer: dict[str, object] = {
                 "episode_id": thread.item.id,
@@ -239,7 +237,7 @@ class Ingest:
                 "repeats": taken.repeats,
                 "redacted": taken.redacted,
                 "items": list(items),
-                "later": not at_once and bool(taken.new),
+                "later": bool(later),
             }
             rev = self._apply(thread, [*changes, *decided.changes], now, key, digest, answer, decided, then)
             return _ingested(answer, rev)
@@ -249,7 +247,7 @@ class Ingest:
     def many(self, messages: Sequence[Message], *, title: str = "") -> Iterator[Ingested]:
         """A long thread in groups, each durable when it comes out; what is made of them is left to jobs."""
         for start in range(0, len(messages), GROUP):
-            yield self.take(messages[start : start + GROUP], None, title=title, wait=False)
+            yield self.take(messages[start : start + GROUP], None, title=title)
 
     # -- parts ----------------------------------------------------------------------------------------------
 
@@ -284,7 +282,9 @@ class Ingest:
         """Messages without their secrets, as events; those that the thread has already as the events they are."""
         clean = [redact(message.text) for message in messages]
         texts = [one.text for one in clean]
-        held = self.store.repeats(self.scope.tenant, thread.item.id, texts) if thread.rev != UNWRITTEN else {}
+        held: Mapping[str, Sequence[Event]] = (
+            self.store.repeats(self.scope.tenant, thread.item.id, texts) if thread.rev != UNWRITTEN else {}
+        )
         taken = _Taken()
         for message, one in zip(messages, clean, strict=True):
             message = replace(message, text=one.text)
@@ -296,38 +296,24 @@ class Ingest:
         return taken
 
     def _understood(self, thread: Held, new: Sequence[Event], now: datetime) -> Decided:
-        """The memories in new messages, with what they are compared to."""
+        """The memories in new messages, with what they are compared to, and the vectors of the messages."""
         if not new:
             return Decided()
-        before = self.store.latest(self.scope.tenant, thread.item.id, self.extraction.context) if thread.rev else []
+        known = thread.rev != UNWRITTEN
+        before = self.store.latest(self.scope.tenant, thread.item.id, self.extraction.context) if known else ()
         drafts = self.extraction.drafts(before, new, self.scope.user_id)
         decided = self._commit.decide(drafts, now)
-        short = [event for event in new if not event.chunks and len(event.text) <= EMBEDDED_AT_ONCE]
-        if self.embedder and sum(len(event.text) for event in short) <= EMBEDDED_AT_ONCE:
-            vectors = self.embedder.embed([event.text for event in short])
-            decided.vectors += [
-                Vector(self.embedder.name, f"e:{event.id}", vector)
-                for event, vector in zip(short, vectors, strict=True)
-            ]
+        decided.vectors += vectors(self.embedder, new)
         return decided
 
-    def _later(
-        self, thread: Held, new: Sequence[Event], now: datetime, at_once: bool, decided: Decided
-    ) -> Iterator[Job]:
-        if not new:
-            return
-        if not at_once:
-            yield self._job("extract", thread, now, {"events": [event.id for event in new]})
-        embedded = {vector.ref for vector in decided.vectors}
-        if any(f"e:{event.id}" not in embedded for event in new):
-            yield from self._embedding(thread, now)
+    def _extracting(self, thread: Held, new: Sequence[Event], now: datetime) -> Job:
+        return self._job("extract", self.clock.mint(), thread, now, {"events": [event.id for event in new]})
 
     def _embedding(self, thread: Held, now: datetime) -> Iterator[Job]:
         if self.embedder:
-            yield self._job("embed", thread, now, {})
+            yield self._job("embed", thread.item.id, thread, now, {})
 
-    def _job(self, kind: str, thread: Held, now: datetime, more: Mapping[str, object]) -> Job:
-        key = thread.item.id if kind == "embed" else self.clock.mint()
+    def _job(self, kind: str, key: str, thread: Held, now: datetime, more: Mapping[str, object]) -> Job:
         payload = {"episode_id": thread.item.id, **more}
         return Job(id=JobId(self.clock.mint()), kind=kind, key=key, payload=payload, not_before=now)
 
@@ -414,15 +400,12 @@ def _repeats(message: Message, event: Event) -> bool:
 
 
 def _ingested(answer: Mapping[str, object], rev: Rev) -> Ingested:
-    told: Mapping[str, tuple[str, ...]] = {
-        field: tuple(answer[field])  # type: ignore[arg-type]
-        for field in ("event_ids", "redacted", "items")
-    }
+    told = {field: cast(Sequence[str], answer[field]) for field in ("event_ids", "redacted", "items")}
     return Ingested(
         episode_id=ItemId(str(answer["episode_id"])),
         event_ids=tuple(EventId(id) for id in told["event_ids"]),
         repeats=int(str(answer["repeats"])),
-        redacted=told["redacted"],
+        redacted=tuple(told["redacted"]),
         items=tuple(ItemId(id) for id in told["items"]),
         later=bool(answer["later"]),
         rev=rev,

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.clock import Clock
-from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.item import Item
 from recollect.domain.scope import Scope
 from recollect.ports import Embedder, Store, Vector
-from recollect.write.commit import Commit, Decided
+from recollect.write.commit import Commit, Decided, Draft
 from recollect.write.extraction import Extraction
 from recollect.write.owner import owner_of
+from recollect.write.vectors import vectors
 
 BATCH = 32
 """Messages of one step."""
@@ -33,35 +33,35 @@ class Later:
         return held.item if held and not held.withdrawn else None
 
     def vectors(self, tenant: TenantId, episode_id: ItemId) -> list[Vector]:
-        """Vectors of the next messages that have none; of a long one, of its chunks."""
+        """Vectors of the next messages that have none."""
         if self.embedder is None:
             return []
-        events = self.store.unembedded(tenant, self.embedder.name, episode_id, BATCH)
-        texts = dict(part for event in events for part in pieces(event))
-        found = self.embedder.embed(list(texts.values()))
-        return [Vector(self.embedder.name, ref, vector) for ref, vector in zip(texts, found, strict=True)]
+        return vectors(self.embedder, self.store.unembedded(tenant, self.embedder.name, episode_id, BATCH))
 
-    def memories(self, episode: Item, events: Sequence[EventId], now: datetime) -> Decided:
-        """The memories in some messages of a thread, each read with the messages before it."""
+    def memories(self, episode: Item, events: Sequence[EventId], now: datetime) -> tuple[Decided, int]:
+        """The memories in some messages of a thread, each read with the messages before it, and of how many messages
+        that is all: where one draft may concern another of the same batch, the rest has to wait for it to be written.
+        """
         tenant = self.extraction.tenant
-        new = self.store.events_by_id(tenant, events)
+        new = sorted(self.store.events_by_id(tenant, events), key=lambda event: event.seq)
         if not new:
-            return Decided()
+            return Decided(), len(events)
         first = max(1, new[0].seq - self.extraction.context)
-        before = self.store.events(tenant, episode.id, first, new[0].seq - 1)
+        before = self.store.events(tenant, episode.id, first, new[0].seq - 1) if new[0].seq > 1 else ()
         drafts = self.extraction.drafts(before, new, episode.user_id)
-        return Commit(self.store, self.embedder, self.clock, owner_of(episode, scope_of(tenant, episode))).decide(
-            drafts, now
-        )
+        commit = Commit(self.store, self.embedder, self.clock, owner_of(episode, scope_of(tenant, episode)))
+        decided = commit.decide(drafts, now, apart=True)
+        done = _done(events, drafts[decided.read :])
+        ready = set(events[:done])
+        decided.vectors += vectors(self.embedder, [event for event in new if event.id in ready])
+        return decided, done
 
 
-def pieces(event: Event) -> list[tuple[str, str]]:
-    """What of an event gets a vector, by the name the vector has: the whole, or each chunk."""
-    if not event.chunks:
-        return [(f"e:{event.id}", event.text)]
-    return [
-        (f"c:{event.id}.{number}", event.text[span.start : span.end]) for number, span in enumerate(event.chunks, 1)
-    ]
+def _done(events: Sequence[EventId], left: Sequence[Draft]) -> int:
+    """How many of the messages come before the first that a draft that is left cites; one at least."""
+    waiting = {event.id for draft in left[:1] for event in draft.witnesses[-1:]}
+    places = [place for place, event_id in enumerate(events) if event_id in waiting]
+    return max(1, places[0]) if places else len(events)
 
 
 def scope_of(tenant: TenantId, episode: Item) -> Scope:

@@ -185,6 +185,12 @@ def write(text: str) -> None:
     sys.stdout.buffer.write(text.encode(errors="replace") + b"\n")
 
 
+def flush() -> None:
+    """What was said is out, although the program goes on."""
+    sys.stdout.flush()
+    sys.stdout.buffer.flush()
+
+
 def ask(question: str) -> bool:
     """A person's yes. Anything else, and nobody being there, is a no."""
     sys.stdout.flush()

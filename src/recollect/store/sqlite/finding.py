@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ from recollect.store.tx import Key, Proposed, Sought, Tx
 RESIDENT = 2 << 30
 """Bytes of tenants that are kept in memory; those asked least recently make room."""
 _MARGIN = 3
+_EXACTLY = 64
+"""So many of the best are compared by their floats."""
 _MASKS = 8
 _ODD = {Sought.EVENTS: 0, Sought.ITEMS: 1}
 _YES = 1
@@ -164,37 +166,36 @@ class _Question:
         codes = self.follower.codes(self.tx, embedder, len(query), self.sought)
         if not codes.size:
             return {}, False
-        docs = codes.rows["doc"]
-        passing = None if self.passing.docs is None else self.passing.docs[docs]
-        best, _ = codes.best(query, passing, self.depth)
-        rids = self.follower.catalog.docs[self.sought]["rid"]
-        near = self._compared(query, codes, best)
-        also = self._compared(query, codes, self._of_texts(codes, texts, set(near)))
+        passing = None if self.passing.docs is None else self.passing.docs[codes.rows["doc"]]
+        best, cosines = codes.best(query, passing, self.depth)
         more = len(best) < (codes.size if passing is None else int(passing.sum()))
-        ranked = sorted({**also, **near}.items(), key=lambda pair: -pair[1])
-        return {int(rids[doc]): cosine for doc, cosine in ranked}, more
+        cosines[:_EXACTLY] = self._exactly(query, codes, best[:_EXACTLY], cosines)
+        also = self._of_texts(codes, texts)
+        docs = codes.rows["doc"][np.concatenate([also, best])]
+        rows = self.follower.catalog.docs[self.sought]["rid"][docs]
+        cosines = np.concatenate([codes.cosines(query, also), cosines])
+        # In rising order, so that of several vectors of one text the best one stays; exact ones come last.
+        order = np.lexsort((cosines, np.arange(len(rows)) >= len(also)))
+        found: dict[Key, float] = dict(zip(rows[order].tolist(), cosines[order].tolist(), strict=True))
+        return dict(sorted(found.items(), key=lambda pair: -pair[1])), more
 
-    def _of_texts(self, codes: Codes, texts: list[Key], known: set[int]) -> NDArray[np.int64]:
-        """The vectors of these texts that are not known yet."""
+    def _of_texts(self, codes: Codes, texts: list[Key]) -> NDArray[np.int64]:
+        """The vectors of these texts."""
         places = self.follower.catalog.places_of(self.sought, np.array(texts, np.int64))
         among = np.zeros(self.follower.catalog.docs[self.sought].size, np.bool_)
-        among[[place for place in places if place >= 0 and place not in known]] = True
+        among[places[places >= 0]] = True
         return np.flatnonzero(among[codes.rows["doc"]])
 
-    def _compared(self, query: NDArray[np.float32], codes: Codes, places: NDArray[np.int64]) -> dict[int, float]:
-        """The cosines of these vectors by their floats in the file: the best one of each text."""
-        if not len(places):
-            return {}
-        docs: Mapping[int, int] = dict(
-            zip(codes.rows["rid"][places].tolist(), codes.rows["doc"][places].tolist(), strict=True)
-        )
-        found = self.tx.all("select rid, data from vectors where rid in :rids[] and +tenant = :tenant", rids=list(docs))
-        found = [(rid, data) for rid, data in found if len(data) == 4 * codes.dimension]
-        vectors = np.frombuffer(b"".join(data for _, data in found), np.float32).reshape(-1, codes.dimension)
-        best: dict[int, float] = {}
-        for (rid, _), cosine in zip(found, (unit(vectors) @ query).tolist(), strict=True):
-            best[docs[rid]] = max(cosine, best.get(docs[rid], -1.0))
-        return best
+    def _exactly(
+        self, query: NDArray[np.float32], codes: Codes, places: NDArray[np.int64], cosines: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """The cosines of these vectors by their floats in the file; of one that is gone there, as it was."""
+        rids = codes.rows["rid"][places].tolist()
+        found = self.tx.all("select rid, data from vectors where rid in :rids[] and +tenant = :tenant", rids=rids)
+        floats = {rid: data for rid, data in found if len(data) == 4 * codes.dimension}
+        vectors = np.frombuffer(b"".join(floats.values()), np.float32).reshape(-1, codes.dimension)
+        exact = dict(zip(floats, (unit(vectors) @ query).tolist(), strict=True))
+        return np.array([exact.get(rid, cosine) for rid, cosine in zip(rids, cosines, strict=False)], np.float32)
 
 
 def _spread(rows: NDArray[np.int64], mask: Mask) -> bytes:

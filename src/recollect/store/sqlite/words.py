@@ -18,6 +18,7 @@ from recollect.store.words import phrases
 BUDGET = 5_000
 _BUDGET_PER_DOCUMENT = 1 / 150
 _COMMON = 2_000
+_REMEMBERED = 50_000
 _DRIFT = 1.25
 _TOKENIZER = ["unicode61", "remove_diacritics", "2"]
 
@@ -37,23 +38,26 @@ class Phrase:
 class Vocabulary:
     """How many texts hold a word, for all tenants of a file.
 
-    The index has to walk through all places of a word to count them. Common words are counted once and remembered
-    until the number of texts has grown by a quarter; rare ones are counted whenever they are asked about.
+    The index has to walk through all places of a word to count them. What was counted is remembered until there are
+    more or fewer texts; of a common word, until there are a quarter more or fewer.
     """
 
     def __init__(self) -> None:
-        self._common: dict[str, tuple[int, int]] = {}
+        self._counted: dict[str, tuple[int, int]] = {}
         self._guard = threading.Lock()
 
     def frequency(self, tx: Tx, token: str, documents: int) -> int:
-        known = self._common.get(token)
-        if known and known[1] <= documents * _DRIFT and documents <= known[1] * _DRIFT:
-            return known[0]
+        known = self._counted.get(token)
+        if known:
+            drift = _DRIFT if known[0] >= _COMMON else 1
+            if known[1] <= documents * drift and documents <= known[1] * drift:
+                return known[0]
         row = tx.one("select doc from vocabulary where term = :term and :tenant = :tenant", term=token)
         found = int(row[0]) if row else 0
-        if found >= _COMMON:
-            with self._guard:
-                self._common[token] = (found, documents)
+        with self._guard:
+            if len(self._counted) >= _REMEMBERED:
+                self._counted.clear()
+            self._counted[token] = (found, documents)
         return found
 
     def phrases(self, tx: Tx, word: str, documents: int) -> list[Phrase]:

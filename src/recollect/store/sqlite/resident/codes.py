@@ -18,6 +18,8 @@ DEEP = 20
 _DEEP_AT_LEAST = 4_000
 _BLOCK = 1 << 16
 _SPARSE = 8
+_SAMPLED = 4_096
+_SAMPLE = 4
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -60,10 +62,11 @@ class Codes:
         elif self.size > self._bits_above:
             places = self._alike(query, passing, max(DEEP * depth, _DEEP_AT_LEAST))
         else:
-            return _top(None, self._cosines(query, None), passing, depth)
-        return _top(places, self._cosines(query, places), None, depth)
+            return _top(None, self.cosines(query, None), passing, depth)
+        return _top(places, self.cosines(query, places), None, depth)
 
-    def _cosines(self, query: Floats, places: Places | None) -> Floats:
+    def cosines(self, query: Floats, places: Places | None) -> Floats:
+        """Of the vectors at these places, or of all."""
         code, scale = _coded(query[None, :])
         codes, scales = self.rows["code"], self.rows["scale"]
         if places is not None:
@@ -113,11 +116,24 @@ def _coded(vectors: Floats) -> tuple[NDArray[np.int8], Floats]:
 
 
 def _top(places: Places | None, cosines: Floats, passing: Mask | None, depth: int) -> tuple[Places, Floats]:
+    """The best `depth` of them, or all where there are fewer."""
     if passing is not None:
         cosines = np.where(passing, cosines, np.float32(-2))
         depth = min(depth, int(passing.sum()))
-    depth = min(depth, len(cosines))
-    best = np.argpartition(cosines, len(cosines) - depth)[len(cosines) - depth :] if depth < len(cosines) else None
-    order = np.argsort(-(cosines if best is None else cosines[best]), kind="stable")[:depth]
-    chosen = order if best is None else best[order]
+    candidates = np.flatnonzero(cosines >= _floor(cosines, depth))
+    chosen = candidates[np.argsort(-cosines[candidates], kind="stable")[:depth]]
     return (chosen if places is None else places[chosen]), cosines[chosen]
+
+
+def _floor(cosines: Floats, depth: int) -> float:
+    """A bound that at least `depth` of them reach, and not many more: guessed from a sample, and checked."""
+    if depth <= 0:
+        return 3.0
+    if len(cosines) > _SAMPLED * _SAMPLE:
+        sample = cosines[:: len(cosines) // _SAMPLED]
+        guess = int(len(sample) * depth / len(cosines) * 2) + 8
+        if guess < len(sample):
+            bound = float(np.partition(sample, len(sample) - guess)[len(sample) - guess])
+            if np.count_nonzero(cosines >= bound) >= depth:
+                return bound
+    return -3.0 if depth >= len(cosines) else float(np.partition(cosines, len(cosines) - depth)[len(cosines) - depth])

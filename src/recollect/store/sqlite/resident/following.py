@@ -1,8 +1,9 @@
 """Following a tenant's revision: what is kept of it in memory is loaded once, and caught up before every question."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -90,34 +91,35 @@ class Follower:
 
     def _load_catalog(self, tx: Tx) -> None:
         self.catalog = Catalog()
-        self.catalog.put_items(tx.all(f"select {catalog.ITEM} from items i where i.tenant = :tenant"))
+        self.catalog.items.reserve(_count(tx, "select count(*) from items where tenant = :tenant"))
+        for batch in _batches(tx.each(f"select {catalog.ITEM} from items i where i.tenant = :tenant order by i.id")):
+            self.catalog.put_items(batch)
         self._read_docs(tx)
         for sql in (_NEWEST, _PROMOTED):
-            self.catalog.put_speakers(tx.all(sql))
+            for batch in _batches(tx.each(sql)):
+                self.catalog.put_speakers(batch)
 
     def _read_docs(self, tx: Tx) -> None:
         """The events and versions that are not known yet."""
         for sought, sql in _DOCS.items():
             known = self.catalog.docs[sought]["rid"]
-            self.catalog.put_docs(sought, tx.all(sql, known=int(known[-1]) if len(known) else 0))
+            for batch in _batches(tx.each(sql, known=int(known[-1]) if len(known) else 0)):
+                self.catalog.put_docs(sought, batch)
 
     def _read_vectors(self, tx: Tx, codes: Codes, embedder: str, sought: Sought, after: int | None) -> None:
         """All vectors, or those that came after a revision."""
         values: dict[str, object] = {"embedder": embedder, "octets": 4 * codes.dimension}
         if after is not None:
             values["after"] = after
-        for marks in _MARKS[sought]:
-            batch: list[Row] = []
-            for row in tx.each(_vectors(*marks, newer=after is not None), **values):
-                batch.append(row)
-                if len(batch) == _BATCH:
-                    self._keep_vectors(codes, sought, batch, after is not None)
-                    batch = []
-            self._keep_vectors(codes, sought, batch, after is not None)
+        for table, mark, id in _MARKS[sought]:
+            if after is None:
+                codes.rows.reserve(
+                    codes.size + _count(tx, _COUNT, embedder=embedder, first=f"{mark}:", last=f"{mark};")
+                )
+            for batch in _batches(tx.each(_vectors(table, mark, id, newer=after is not None), **values)):
+                self._keep_vectors(codes, sought, batch, after is not None)
 
     def _keep_vectors(self, codes: Codes, sought: Sought, batch: list[Row], replacing: bool) -> None:
-        if not batch:
-            return
         rid, doc, data = zip(*batch, strict=True)
         places = self.catalog.places_of(sought, np.array(doc, np.int64))
         vectors = np.frombuffer(b"".join(data), np.float32).reshape(len(batch), codes.dimension)
@@ -168,6 +170,17 @@ class Follower:
             codes.keep(np.isin(codes.rows["rid"], np.array([row[0] for row in left], np.int64)) & (places >= 0))
 
 
+def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    """A few thousand rows at a time: all of them at once would take more memory than what is kept of them."""
+    while batch := list(islice(rows, _BATCH)):
+        yield batch
+
+
+def _count(tx: Tx, sql: str, **values: object) -> int:
+    row = tx.one(sql, **values)
+    return int(row[0]) if row else 0
+
+
 def position(tx: Tx) -> Position | None:
     row = tx.one("select chain_id, rev, seq, head from tenants where tenant = :tenant")
     return Position(*row) if row else None
@@ -190,6 +203,9 @@ _PROMOTED = (
 _SPEAKERS = (
     f"select i.id, (select v.rid from versions v where v.tenant = i.tenant and v.item_id = i.id and {SPEAKS}) "
     "from items i where i.tenant = :tenant and i.id in :ids[]"
+)
+_COUNT = (
+    "select count(*) from vectors where tenant = :tenant and embedder = :embedder and ref >= :first and ref < :last"
 )
 _MARKS = {
     Sought.EVENTS: (("events", "e", "substr(x.ref, 3)"), ("events", "c", _OWNER)),

@@ -1,0 +1,268 @@
+"""Client: memory over HTTP. The methods of Memory, answered by a server."""
+
+import http.client
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+from recollect import errors
+from recollect.domain.codec import moment, when
+from recollect.domain.event import Event, Trust
+from recollect.domain.ids import EventId, ItemId, Rev
+from recollect.domain.item import Artifact, Visibility
+from recollect.domain.query import Answer, Filters, Query, Result
+from recollect.errors import Invalid, RecollectError, StoreUnreachable
+from recollect.write.ingest import Ingested, Message, Remembered
+
+_PROBLEM = "urn:recollect:"
+_ONE_WORD = {"categories": "category", "kinds": "kind", "states": "state"}
+
+
+class Client:
+    """Memory behind a server, for one credential. It keeps no connection open and may be used by several threads."""
+
+    def __init__(self, address: str, token: str, *, timeout: float = 30.0) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise Invalid(f"{address!r} is not the address of a server", "Give one like http://127.0.0.1:7455")
+        self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._place, self._base, self._timeout = parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), timeout
+        self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        self.address = address
+
+    # -- remembering --------------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        text: str,
+        *,
+        category: str = "knowledge",
+        importance: int = 3,
+        tags: Sequence[str] = (),
+        visibility: Visibility | None = None,
+        user_id: str | None = None,
+        project_id: str | None = None,
+        thread_id: str | None = None,
+        run_id: str | None = None,
+        author: str | None = None,
+        trust: Trust = Trust.TRUSTED,
+        ts: datetime | None = None,
+        key: str | None = None,
+    ) -> Remembered:
+        """Keep a statement. Durable when it returns; with a `key`, a repeat answers the same and writes nothing."""
+        body: dict[str, Any] = {
+            "text": text,
+            "category": category,
+            "importance": importance,
+            "tags": list(tags),
+            "author": author,
+            "trust": trust.value,
+            "at": None if ts is None else when(ts),
+            **_place(visibility, user_id, project_id, run_id),
+        }
+        if thread_id is not None:
+            body["thread_id"] = thread_id
+        told = self._post("/api/memory/remember", body, key)
+        return Remembered(
+            item_id=ItemId(told["id"]),
+            event_id=EventId(told["event_id"]),
+            rev=Rev(told["rev"]),
+            outcome=told["outcome"],
+            redacted=tuple(told["redacted"]),
+        )
+
+    def ingest(
+        self,
+        messages: Sequence[Message],
+        *,
+        thread_id: str,
+        artifacts: Sequence[Artifact] = (),
+        visibility: Visibility | None = None,
+        user_id: str | None = None,
+        project_id: str | None = None,
+        run_id: str | None = None,
+        key: str | None = None,
+    ) -> Ingested:
+        """Keep messages at the end of a thread, and have memories made of them."""
+        body = {
+            "thread_id": thread_id,
+            "messages": [_message(message) for message in messages],
+            "artifacts": [{"type": one.type.value, "ref": one.ref} for one in artifacts],
+            **_place(visibility, user_id, project_id, run_id),
+        }
+        told = self._post("/api/memory/ingest", body, key)
+        return Ingested(
+            episode_id=ItemId(told["episode_id"]),
+            event_ids=tuple(EventId(id) for id in told["event_ids"]),
+            repeats=told["repeats"],
+            redacted=tuple(told["redacted"]),
+            items=tuple(ItemId(id) for id in told["items"]),
+            later=told["later"],
+            rev=Rev(told["rev"]),
+        )
+
+    # -- reading ------------------------------------------------------------------------------------------
+
+    def query(self, query: Query) -> Answer:
+        """What memory knows about it; no results where it knows nothing."""
+        body = {
+            "query": query.text,
+            "agent": query.agent,
+            "categories": None if query.categories is None else sorted(query.categories),
+            "filters": _filters(query.filters),
+            "top_k": query.top_k,
+            "return": query.form.value,
+            "budget_tokens": query.budget_tokens,
+            "threshold": query.threshold,
+            "explain": query.explain,
+            "source": query.source.value,
+            "thread_id": query.thread_id,
+        }
+        told = self._post("/api/memory/query", body)
+        return Answer(
+            header=tuple(told["header"]),
+            results=tuple(_result(one) for one in told["results"]),
+            explain=tuple(told.get("explain") or ()),
+            tokens=told["tokens"],
+            rev=Rev(told["rev"]),
+        )
+
+    def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
+        """The events behind a memory, or those that the witnesses name."""
+        asked = f"?{urlencode({'witness': witness})}" if witness is not None else ""
+        told = self._get(f"/api/memory/{quote(item_id, safe='')}/evidence{asked}")
+        return [_event(one) for one in told["events"]]
+
+    def show(self, item_id: ItemId | str) -> Mapping[str, Any]:
+        """A memory with its receipt, as GET /api/memory/{id} answers it. An ending of the id will do."""
+        return self._get(f"/api/memory/{quote(item_id, safe='')}")
+
+    def history(self, item_id: ItemId | str) -> Sequence[Mapping[str, Any]]:
+        """Everything that happened to a memory, oldest first."""
+        return self._get(f"/api/memory/{quote(item_id, safe='')}/history")["history"]
+
+    def find(self, name: str) -> ItemId:
+        """The memory whose id is, or ends with, this."""
+        return ItemId(self.show(name)["memory"]["id"])
+
+    def health(self) -> Mapping[str, Any]:
+        """What the server says of itself."""
+        return self._get("/api/health")
+
+    # -- the wire -----------------------------------------------------------------------------------------
+
+    def _get(self, path: str) -> Any:
+        return self._ask("GET", path, None, self._headers)
+
+    def _post(self, path: str, body: Mapping[str, Any], key: str | None = None) -> Any:
+        headers = {**self._headers, "Content-Type": "application/json"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        return self._ask("POST", path, json.dumps(body).encode(), headers)
+
+    def _ask(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Any:
+        connection = self._kind(self._place, timeout=self._timeout)
+        try:
+            connection.request(method, self._base + path, body, dict(headers))
+            answer = connection.getresponse()
+            status, text = answer.status, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise StoreUnreachable(
+                f"the server at {self.address} does not answer: {error}", "Start it with: recollect serve"
+            ) from error
+        except ValueError as error:  # a key or an id that no header or path can hold
+            raise Invalid(f"this cannot be asked over HTTP: {error}") from error
+        finally:
+            connection.close()
+        try:
+            told = json.loads(text)
+        except ValueError:
+            raise StoreUnreachable(f"what answers at {self.address} is not a Recollect server") from None
+        if status >= 400:
+            raise _refusal(status, told)
+        return told
+
+
+def _refusal(status: int, told: Any) -> RecollectError:
+    """The error that the server told of, as the class it had there."""
+    problem = cast(Mapping[str, Any], told if isinstance(told, dict) else {})
+    what = str(problem.get("detail") or f"the server refused with status {status}")
+    help = str(problem.get("help") or "")
+    name = str(problem.get("type", "")).removeprefix(_PROBLEM).replace("-", " ").title().replace(" ", "")
+    kind = getattr(errors, name, None)
+    match kind:
+        case errors.Stale:
+            return errors.Stale(what, [])
+        case errors.BuiltOn:
+            return errors.BuiltOn(what, help, [])
+        case type() if issubclass(kind, RecollectError):
+            return kind(what, help)
+        case _ if status in (401, 403, 421):
+            return errors.Forbidden(what, help)
+        case _ if status < 500:
+            return Invalid(what, help)
+        case _:
+            return RecollectError(what, help)
+
+
+def _place(
+    visibility: Visibility | None, user_id: str | None, project_id: str | None, run_id: str | None
+) -> dict[str, Any]:
+    return {
+        "visibility": None if visibility is None else visibility.value,
+        "user_id": user_id,
+        "project_id": project_id,
+        "run_id": run_id,
+    }
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {
+        "text": message.text,
+        "author": message.author,
+        "role": message.role,
+        "at": None if message.ts is None else when(message.ts),
+        "trust": message.trust.value,
+        "meta": dict(message.meta),
+    }
+
+
+def _filters(filters: Filters) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for field in fields(filters):
+        value = getattr(filters, field.name)
+        if isinstance(value, datetime):
+            value = when(value)
+        elif isinstance(value, frozenset):
+            value = sorted(cast(frozenset[str], value))
+        if value is not None:
+            told[_ONE_WORD.get(field.name, field.name)] = value
+    return told
+
+
+def _result(told: Mapping[str, Any]) -> Result:
+    return Result(
+        id=told["id"],
+        category=told["category"],
+        text=told["text"],
+        score=told["score"],
+        related_to=told.get("related_to"),
+        meta=told.get("meta") or {},
+    )
+
+
+def _event(told: Mapping[str, Any]) -> Event:
+    return Event(
+        id=EventId(told["id"]),
+        item_id=ItemId(told["thread"]),
+        seq=told["seq"],
+        ts=moment(told["at"]),
+        author=told["author"],
+        role=told["role"],
+        text=told["text"],
+        trust=Trust(told["trust"]),
+        meta=told["meta"],
+    )

@@ -1,0 +1,141 @@
+"""Asking: what memory knows, and why it thinks so."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.errors import checked
+from recollect.interfaces.cli import paper
+from recollect.interfaces.cli.call import Call, Commands, Json
+from recollect.interfaces.cli.paper import clean, line, say, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from recollect.domain.event import Event
+    from recollect.domain.query import Answer, Result
+    from recollect.memory import Memory
+
+commands = Commands()
+
+_QUOTED = 2  # events shown under a memory; `show` has them all
+
+
+@commands.command("ask")
+def ask(
+    call: Call,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know, in plain words.")],
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Find the events themselves, word for word, instead of memories.")
+    ] = False,
+    category: Annotated[
+        list[str] | None, typer.Option("--category", metavar="NAME", help="Only of this category; may be repeated.")
+    ] = None,
+    project: Annotated[str | None, typer.Option("--project", metavar="NAME", help="Only of this project.")] = None,
+    thread: Annotated[str | None, typer.Option("--thread", metavar="NAME", help="Only of this thread.")] = None,
+    top: Annotated[int, typer.Option("--top", "-n", metavar="N", help="At most so many results.")] = 5,
+    budget: Annotated[int, typer.Option("--budget", metavar="TOKENS", help="The results are not longer.")] = 2048,
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", metavar="0-1", help="The least score; else noise is left out.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say which signals put each result there.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="The whole summary of each, and what is known about it.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Ask memory, and see what the answer rests on.
+
+    What memory knows nothing about is answered with nothing, rather than with the nearest noise."""
+    from recollect.domain.query import Filters, Form, Query, Source
+
+    with call.memory() as memory:
+        with checked():
+            asked = Query(
+                text=question,
+                agent=call.settings.agent,
+                categories=frozenset(category) if category else None,
+                filters=Filters(project_id=project, thread_id=thread),
+                top_k=top,
+                form=Form.FULL if full else Form.BULLETS,
+                budget_tokens=budget,
+                threshold=threshold,
+                source=Source.EVIDENCE if evidence else Source.MEMORY,
+                explain=explain,
+            )
+        answer = memory.query(asked)
+        if json:
+            from recollect.interfaces import documents
+
+            paper.document(documents.answer_document(answer))
+            return
+        _tell(memory, answer, quoted=not evidence)
+
+
+def _tell(memory: "Memory", answer: "Answer", *, quoted: bool) -> None:
+    for update in answer.header:
+        say(styled((clean(update), "dim")))
+    if not answer.results:
+        say("Memory knows nothing about this.")
+        return
+    for number, result in enumerate(answer.results):
+        if number or answer.header:
+            say()
+        _result(result, answer.explain[number] if number < len(answer.explain) else {})
+        if quoted:
+            _quote(_behind(memory, result))
+
+
+def _result(result: "Result", why: "Mapping[str, object]") -> None:
+    from recollect.domain.ids import ItemId, short
+
+    words = result.text.removeprefix(f"[{result.category}] ")
+    related = "  related" if result.related_to else ""
+    say(
+        styled(
+            (_bar(result.score), "green"),
+            (f" {result.score:.2f}", "bold"),
+            "  ",
+            (line(result.category), "magenta"),
+            "  ",
+            (short(ItemId(result.id)), "cyan"),
+            (related, "dim"),
+        )
+    )
+    say(styled(clean(words)), indent=2)
+    if result.meta:
+        told = [f"{name} {line(str(value))}" for name, value in result.meta.items() if value not in (None, "", (), [])]
+        say(styled((" · ".join(told), "dim")), indent=2)
+    if why:
+        say(styled((" · ".join(f"{name} {_figure(value)}" for name, value in why.items()), "yellow")), indent=2)
+
+
+def _bar(score: float, width: int = 5) -> str:
+    """A score as so many of five blocks."""
+    full = round(max(0.0, min(1.0, score)) * width)
+    return "█" * full + "░" * (width - full)
+
+
+def _figure(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else line(str(value))
+
+
+def _behind(memory: "Memory", result: "Result") -> "Sequence[Event]":
+    from recollect.domain.ids import ItemId
+
+    return memory.evidence(ItemId(result.id))
+
+
+def _quote(events: "Sequence[Event]") -> None:
+    from recollect.interfaces.cli import describe
+
+    for event in events[:_QUOTED]:
+        who = f"{clean(event.author)}, {describe.minute(event.ts)}: "
+        say(styled(("│ ", "magenta"), (who, "dim"), (_short(event.text), "italic")), indent=4)
+    if len(events) > _QUOTED:
+        say(styled((f"│ and {len(events) - _QUOTED} more", "dim")), indent=4)
+
+
+def _short(text: str, most: int = 200) -> str:
+    one = line(text)
+    return one if len(one) <= most else f"{one[: most - 1]}…"

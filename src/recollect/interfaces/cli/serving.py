@@ -1,0 +1,236 @@
+"""Serving: the one server of a store, the tools in front of it, and who may use it."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from recollect.errors import Invalid, Refused
+from recollect.interfaces.cli import paper
+from recollect.interfaces.cli.call import Call, Commands, Json
+from recollect.interfaces.cli.paper import Column, line, say, styled
+
+if TYPE_CHECKING:
+    from recollect.interfaces.credentials import Credential
+    from recollect.interfaces.presence import Presence
+
+commands = Commands()
+
+
+@commands.command("serve")
+def serve(
+    call: Call,
+    host: Annotated[
+        str | None, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 127.0.0.1 if left out.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help="At which port; 0 takes any free one.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", metavar="NAME", help="A name it is called by elsewhere; may be repeated."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Serve the store to agents: HTTP and MCP, until stopped with Ctrl-C.
+
+    There is one server per store. Where it runs already, this says where it is."""
+    from recollect.interfaces.server import Listening, serve
+
+    settings = call.settings
+    there = serve(
+        settings, Listening(host or "127.0.0.1", port, allow_host or ()), lambda here: _ready(call, here, json)
+    )
+    if there is None:
+        if not json:
+            paper.done("stopped")
+        return
+    if port or host:
+        raise Refused(
+            f"the store is served already, at {there.address} by process {there.pid}",
+            "Use that one, or stop it first.",
+        )
+    if not json:
+        say(f"The store is served already, by process {there.pid}.")
+    _ready(call, there, json)
+
+
+def _ready(call: Call, here: "Presence", json: bool) -> None:
+    from recollect.wiring import place
+
+    if json:
+        paper.document({"address": here.address, "token": here.token, "pid": here.pid, "store": place(call.settings)})
+        paper.flush()
+        return
+    paper.done(styled("serving ", place(call.settings), " at ", (here.address, "bold cyan")))
+    say(styled(("token  ", "dim"), here.token), indent=2)
+    say()
+    say(styled(("Connect Claude Code:", "bold")))
+    for words in connection(here):
+        paper.write(f"  {words}")
+    say()
+    say(styled(("And to have memories brought up by themselves, in ~/.claude/settings.json:", "bold")))
+    paper.write(f"  {HOOKS}")
+    say()
+    say(styled(("Stop with Ctrl-C.", "dim")))
+    paper.flush()
+
+
+def connection(here: "Presence") -> list[str]:
+    """What connects Claude Code, on one line."""
+    header = f'--header "Authorization: Bearer {here.token}"'
+    return [f"claude mcp add --transport http recollect {here.address}/mcp {header}"]
+
+
+_HOOK = '[{"hooks": [{"type": "command", "command": "recollect-hook"}]}]'
+HOOKS = f'{{"hooks": {{"SessionStart": {_HOOK}, "UserPromptSubmit": {_HOOK}}}}}'
+
+
+@commands.command("connect")
+def connect(
+    call: Call,
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="What to connect: claude-code.")],
+) -> None:
+    """Print the lines that connect a program to the server.
+
+    The server is started where there is none."""
+    from recollect.interfaces.server import reach
+
+    if program != "claude-code":
+        raise Invalid(f"nothing is known about {program!r}", "There is: claude-code. Others speak MCP: docs/mcp.md")
+    here = reach(call.settings, call.given)
+    for words in connection(here):
+        paper.write(words)
+    paper.write(HOOKS)
+
+
+@commands.command("mcp")
+def mcp(call: Call) -> None:
+    """Speak MCP on standard input and output, for a program that starts it.
+
+    It is a client of the server, which is started where there is none."""
+    from recollect.client import Client
+    from recollect.interfaces.server import reach
+
+    here = reach(call.settings, call.given)
+    from recollect.interfaces.mcp import over_stdio
+
+    over_stdio(Client(here.address, here.token), call.settings.agent)
+
+
+# -- credentials --------------------------------------------------------------------------------------------
+
+
+class Deed(StrEnum):
+    ADD = "add"
+    LIST = "list"
+    REVOKE = "revoke"
+
+
+@commands.command("token")
+def token(
+    call: Call,
+    deed: Annotated[Deed, typer.Argument(metavar="add|list|revoke", help="What to do.")],
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="What the credential is called.", show_default=False)
+    ] = None,
+    reach_user: Annotated[
+        list[str] | None,
+        typer.Option("--reach-user", metavar="NAME", help="It reaches this user's memories only; may be repeated."),
+    ] = None,
+    reach_project: Annotated[
+        list[str] | None,
+        typer.Option("--reach-project", metavar="NAME", help="It reaches this project's only; may be repeated."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Make, list and revoke the tokens that the server takes besides its owner's.
+
+    A new token stands for the --user, --role, --agent and --tenant that are given with it. It is shown once."""
+    from recollect.interfaces.server import credential_file
+
+    file = credential_file(call.settings)
+    if deed is Deed.LIST:
+        _list(file.all(), json)
+        return
+    if name is None:
+        raise typer.BadParameter(f"which one? recollect token {deed.value} NAME")
+    if deed is Deed.REVOKE:
+        file.revoke(name)
+        if json:
+            paper.document({"revoked": name})
+        else:
+            paper.done(f"revoked {line(name)}", "A server that runs refuses it from now on.")
+        return
+    _add(call, name, reach_user, reach_project, json)
+
+
+def _add(call: Call, name: str, users: Sequence[str] | None, projects: Sequence[str] | None, json: bool) -> None:
+    from dataclasses import replace
+
+    from recollect.interfaces.server import credential_file
+    from recollect.wiring import connect
+
+    with connect(call.settings) as memory:  # the tenant must be there
+        who = replace(
+            memory.principal,
+            users=frozenset(users) if users else None,
+            projects=frozenset(projects) if projects else None,
+        )
+    made = credential_file(call.settings).add(name, who)
+    if json:
+        paper.document({"name": name, "token": made, "tenant": who.tenant, "id": who.id, "role": who.role.value})
+        return
+    paper.done(f"made {line(name)}: {who.role.value} {line(who.agent_id or who.id)}, tenant {who.tenant}")
+    paper.write(f"  {made}")
+    say(styled(("Keep it now: it is not shown again.", "dim")), indent=2)
+
+
+def _list(found: "Sequence[Credential]", json: bool) -> None:
+    from recollect.interfaces.cli import describe
+
+    if json:
+        paper.document({"credentials": [_document(one) for one in found]})
+        return
+    if not found:
+        say("There are none besides the owner's. Make one with: recollect token add NAME")
+        return
+    columns = [Column("name", style="bold"), Column("role"), Column("who", fold=True), Column("tenant")]
+    paper.table(
+        [*columns, Column("reaches", fold=True), Column("since", style="dim")],
+        [
+            [
+                line(one.name),
+                one.principal.role.value,
+                line(one.principal.agent_id or one.principal.id),
+                one.principal.tenant,
+                line(_reach(one)),
+                describe.minute(one.created_at),
+            ]
+            for one in found
+        ],
+    )
+
+
+def _reach(one: "Credential") -> str:
+    users, projects = one.principal.users, one.principal.projects
+    parts = [f"users {', '.join(sorted(users))}" if users is not None else ""]
+    parts += [f"projects {', '.join(sorted(projects))}" if projects is not None else ""]
+    return "; ".join(part for part in parts if part) or "all of the tenant"
+
+
+def _document(one: "Credential") -> dict[str, object]:
+    from recollect.domain.codec import when
+
+    who = one.principal
+    return {
+        "name": one.name,
+        "tenant": who.tenant,
+        "id": who.id,
+        "role": who.role.value,
+        "agent": who.agent_id,
+        "users": None if who.users is None else sorted(who.users),
+        "projects": None if who.projects is None else sorted(who.projects),
+        "created_at": when(one.created_at),
+    }

@@ -1,0 +1,357 @@
+"""Domain values as JSON documents: the same on the command line, over HTTP and for MCP."""
+
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Any, assert_never, cast
+
+from recollect.domain import codec
+from recollect.domain.change import (
+    Append,
+    Change,
+    Consent,
+    Create,
+    Derive,
+    Discard,
+    Disclose,
+    Erase,
+    Link,
+    Note,
+    Protect,
+    Relink,
+    Retract,
+    Revise,
+    Unlink,
+    Withdraw,
+    operation,
+    plain,
+)
+from recollect.domain.event import Event
+from recollect.domain.ids import short
+from recollect.domain.item import STATES, Item
+from recollect.domain.job import JobStatus
+from recollect.domain.journal import Entry, Header
+from recollect.domain.query import Answer, Result
+from recollect.domain.refs import item_of
+from recollect.domain.version import Version
+from recollect.domain.witness import written
+from recollect.memory import Shown
+from recollect.policy.rollback import Plan
+from recollect.write.ingest import Ingested, Remembered
+
+# Fields whose values tell nothing of what a memory says.
+BLIND = frozenset(
+    ["importance", "state", "default_level", "pinned_min_level", "lock", "core", "private", "trust", "constitutional"]
+)
+
+
+def state(item: Item) -> str:
+    return STATES[type(item.state)].replace("soft_", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One thing that a change did: which field, from what, to what."""
+
+    name: str
+    before: object
+    after: object
+
+    @property
+    def blind(self) -> bool:
+        return self.name in BLIND
+
+    def document(self) -> dict[str, object]:
+        return {"field": self.name, "before": _json(self.before), "after": _json(self.after)}
+
+
+def changed(change: Change) -> list[Field]:
+    """What a change did, field by field."""
+    change = plain(change)
+    match change:
+        case Create(item):
+            return [Field(name, None, value) for name, value in _said(item).items()]
+        case Withdraw(item):
+            return [Field(name, value, None) for name, value in _said(item).items()]
+        case Revise(_, _, edits):
+            return [Field(edit.field, edit.before, edit.after) for edit in edits if edit.field != "updated_at"]
+        case Append(event):
+            return [Field(f"event {event.seq}", None, event.text)]
+        case Retract(event):
+            return [Field(f"event {event.seq}", event.text, None)]
+        case Derive(version):
+            return [Field(f"words ({version.level.name})", None, version.content)]
+        case Discard(version):
+            return [Field(f"words ({version.level.name})", version.content, None)]
+        case Link(relation):
+            return [Field(relation.relation_type, None, short(relation.to_id))]
+        case Unlink(relation):
+            return [Field(relation.relation_type, short(relation.to_id), None)]
+        case Relink(before, after):
+            return _differences(before, after)
+        case Note(before, after) | Consent(before, after):
+            return _differences(before, after)
+        case Protect(_, before, after):
+            return [Field("constitutional", before, after)]
+        case Disclose(grant_id):
+            return [Field("read under grant", None, grant_id)]
+        case Erase():
+            return [Field("erased", None, _erased(change)), Field("reason", None, change.reason)]
+        case _:
+            assert_never(change)
+
+
+def _said(item: Item) -> dict[str, object]:
+    """The fields of a new memory that say something: what was left out, and what the entry says anyway, is not."""
+    unsaid = {"id", "created_at", "updated_at", "origin_at", "actor_id", "state", "constitutional"}
+    return {
+        field.name: value
+        for field in fields(Item)
+        if field.name not in unsaid and (value := getattr(item, field.name)) not in (field.default, None, ())
+    }
+
+
+def _differences(before: object, after: object) -> list[Field]:
+    then, now = parts(before), parts(after)
+    return [Field(name, then.get(name), now.get(name)) for name in {**then, **now} if then.get(name) != now.get(name)]
+
+
+def parts(value: object) -> dict[str, Any]:
+    return codec.encode(value) if value is not None else {}
+
+
+def _erased(change: Erase) -> str:
+    numbers = {
+        "memory": len(change.items),
+        "version": len(change.versions),
+        "event": len(change.events),
+        "checkpoint": len(change.checkpoints),
+        "proposal": len(change.proposals),
+    }
+    return ", ".join(count(number, noun) for noun, number in numbers.items() if number)
+
+
+def count(number: int, noun: str) -> str:
+    """`1 memory`, `2 memories`."""
+    if number == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {plural}"
+
+
+def _json(thing: object) -> object:
+    match thing:
+        case None | bool() | str() | int() | float():
+            return thing.value if isinstance(thing, Enum) else thing
+        case datetime():
+            return codec.when(thing)
+        case tuple():
+            return [_json(part) for part in cast(tuple[object, ...], thing)]
+        case _ if is_dataclass(thing):
+            return codec.encode(thing)
+        case _:
+            return thing
+
+
+def item_document(item: Item, words: str) -> dict[str, object]:
+    """A memory as JSON: its fields under their own names, its kind, its short id and its words."""
+    encoded = codec.encode(item)
+    del encoded["is"]
+    return {"id": item.id, "short": short(item.id), "kind": item.kind, "words": words, **encoded, "state": state(item)}
+
+
+def version_document(version: Version, current: bool) -> dict[str, object]:
+    return {
+        "id": version.id,
+        "level": version.level.name,
+        "current": current,
+        "created_at": codec.when(version.created_at),
+        "derived_from": version.derived_from,
+        "derivation": version.derivation.value if version.derivation else None,
+        "content": version.content,
+        "sentences": [
+            {
+                "text": bullet.text,
+                "witnesses": [{"ref": written((witness,)), "reason": witness.reason} for witness in bullet.witnesses],
+            }
+            for bullet in version.bullets
+        ],
+    }
+
+
+def event_document(event: Event) -> dict[str, object]:
+    return {
+        "id": event.id,
+        "thread": event.item_id,
+        "seq": event.seq,
+        "at": codec.when(event.ts),
+        "author": event.author,
+        "role": event.role,
+        "trust": event.trust.value,
+        "text": event.text,
+        "meta": dict(event.meta),
+    }
+
+
+def entry_document(entry: Entry, *, blind: bool = False) -> dict[str, object]:
+    header = entry.header
+    told: dict[str, object] = {
+        "seq": header.seq,
+        "rev": header.rev,
+        "at": codec.when(header.at),
+        "op": header.op,
+        "memory": header.item_id,
+        "actor": header.actor,
+        "role": header.actor_role.value,
+        "agent": header.actor_agent,
+        "cause": header.cause,
+        "undoes": header.undoes,
+    }
+    if blind:
+        return told
+    change = entry.change
+    return {
+        **told,
+        "erased": change is None,
+        "fields": [field.document() for field in changed(change)] if change else [],
+    }
+
+
+def plan_document(plan: Plan) -> dict[str, object]:
+    return {
+        "undo": [
+            {
+                "entry": undo.entry,
+                "does": operation(undo),
+                "memory": item_of(undo.change),
+                "fields": [field.name for field in changed(undo.change)],
+            }
+            for undo in plan.undo
+        ],
+        "stays": [{"entry": stay.seq, "why": stay.why} for stay in plan.stays],
+        "blocked_by": list(plan.blocked_by),
+    }
+
+
+def job_document(status: JobStatus, stage: str) -> dict[str, object]:
+    return {
+        "id": status.job.id,
+        "kind": status.job.kind,
+        "key": status.job.key,
+        "stage": stage,
+        "not_before": codec.when(status.job.not_before),
+        "every_s": status.job.every.total_seconds() if status.job.every else None,
+        "step": status.step,
+        "attempts": status.attempts,
+        "last_error": status.last_error,
+    }
+
+
+# -- answers ------------------------------------------------------------------------------------------------
+
+
+def answer_document(answer: Answer) -> dict[str, object]:
+    """What a query is answered with; `explain` only where it was asked for."""
+    told: dict[str, object] = {
+        "header": list(answer.header),
+        "results": [result_document(result) for result in answer.results],
+        "tokens": answer.tokens,
+        "rev": answer.rev,
+    }
+    return {**told, "explain": [dict(one) for one in answer.explain]} if answer.explain else told
+
+
+def result_document(result: Result) -> dict[str, object]:
+    told: dict[str, object] = {
+        "id": result.id,
+        "category": result.category,
+        "text": result.text,
+        "score": round(result.score, 4),
+    }
+    if result.related_to is not None:
+        told["related_to"] = result.related_to
+    return {**told, "meta": {name: _json(value) for name, value in result.meta.items()}} if result.meta else told
+
+
+def shown_document(shown: Shown) -> dict[str, object]:
+    """A memory with its receipt."""
+    return {
+        "memory": item_document(shown.item, shown.words),
+        "rev": shown.rev,
+        "versions": [version_document(one, one is shown.current) for one in shown.versions],
+        "evidence": [event_document(event) for event in shown.evidence],
+    }
+
+
+def remembered_document(kept: Remembered) -> dict[str, object]:
+    return {
+        "id": kept.item_id,
+        "short": short(kept.item_id),
+        "event_id": kept.event_id,
+        "outcome": kept.outcome,
+        "redacted": list(kept.redacted),
+        "rev": kept.rev,
+    }
+
+
+def ingested_document(kept: Ingested) -> dict[str, object]:
+    return {
+        "episode_id": kept.episode_id,
+        "event_ids": list(kept.event_ids),
+        "repeats": kept.repeats,
+        "redacted": list(kept.redacted),
+        "items": list(kept.items),
+        "later": kept.later,
+        "rev": kept.rev,
+    }
+
+
+# -- history ------------------------------------------------------------------------------------------------
+
+_EVENTS = {
+    "create": "ADD",
+    "withdraw": "DELETE",
+    "erase": "DELETE",
+    "merge": "MERGE",
+    "link": "LINK",
+    "unlink": "LINK",
+    "relink": "LINK",
+    "restore": "RESTORE",
+    "archive": "UPDATE",
+    "expire": "UPDATE",
+    "soft_delete": "DELETE",
+    **dict.fromkeys(["update", "supersede", "promote", "pin", "unpin", "lock", "undo"], "UPDATE"),
+    **dict.fromkeys(["append", "retract", "derive", "discard", "protect", "unprotect"], "UPDATE"),
+}
+_FORGOTTEN = ("archive", "expire", "soft_delete")
+
+
+def history_event(header: Header) -> str | None:
+    """The one word of a memory's history; None for what is about records and readings (docs/DOMAIN.md)."""
+    if header.op == "create" and header.undoes:
+        return "RESTORE"
+    if header.op in _FORGOTTEN and header.actor.startswith("job:"):
+        return "TTL"
+    return _EVENTS.get(header.op)
+
+
+def history_document(entry: Entry) -> dict[str, object]:
+    """An entry as the history of a memory tells it: the event in one word, before and after."""
+    header, change = entry.header, entry.change
+    touched = changed(change) if change else []
+    return {
+        "seq": header.seq,
+        "rev": header.rev,
+        "ts": codec.when(header.at),
+        "event": history_event(header),
+        "op": header.op,
+        "memory_id": header.item_id,
+        "old_ref": {one.name: _json(one.before) for one in touched if one.before is not None} or None,
+        "new_ref": {one.name: _json(one.after) for one in touched if one.after is not None} or None,
+        "actor": header.actor,
+        "role": header.actor_role.value,
+        "agent": header.actor_agent,
+        "cause": header.cause,
+        "undoes": header.undoes,
+        "readable": change is not None,
+    }

@@ -1,0 +1,82 @@
+"""The app: routes under /api and the same without it, MCP beside them, the guard in front of all of them."""
+
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import lru_cache
+from importlib.metadata import version
+
+from anyio import to_thread
+from fastapi import FastAPI
+from starlette.routing import Route
+
+from recollect.domain.scope import Principal
+from recollect.interfaces.credentials import Credentials
+from recollect.interfaces.http import problems, routes
+from recollect.interfaces.http.guard import MAX_BODY, Guard
+from recollect.interfaces.http.later import Later
+from recollect.memory import Memory
+
+_THREADS = 16  # requests at work at a time; each holds a connection to the store
+_ABOUT = """Long-term memory for AI agents that shows its receipts.
+
+Every route but /api/health needs the header `Authorization: Bearer TOKEN`. Refusals are problem details (RFC 9457)
+with a `help` that says what to do. Routes are served under /api and the same without it."""
+
+
+def make_app(
+    memory: Memory,
+    credentials: Credentials,
+    *,
+    hosts: Collection[str] = (),
+    numbers: bool = False,
+    max_body: int = MAX_BODY,
+    ready: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """The whole server as one ASGI app over `memory`, which it lends to each principal. `ready` is called once it can
+    answer."""
+
+    @lru_cache(maxsize=1000)
+    def acting(principal: Principal) -> Memory:
+        return memory.acting(principal)
+
+    mcp = Later(lambda: _mcp(acting))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = _THREADS
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(mcp.running())
+            ready()
+            yield
+
+    app = FastAPI(
+        title="Recollect",
+        version=version("recollect"),
+        description=_ABOUT,
+        lifespan=lifespan,
+        docs_url=None,  # the page would fetch its scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        redirect_slashes=False,
+        telemetry={
+            "tracing": False,
+            "metrics": False,
+            "logs": False,
+            "operation_spans": False,
+            "auto_configure": False,
+        },
+    )
+    app.state.acting = acting
+    for room in (routes.health, routes.memory):
+        app.include_router(room, prefix="/api")
+        app.include_router(room, include_in_schema=False)
+    app.router.routes.append(Route("/mcp", endpoint=mcp))
+    problems.install(app)
+    app.add_middleware(Guard, credentials=credentials, hosts=hosts, numbers=numbers, max_body=max_body)
+    return app
+
+
+def _mcp(acting: Callable[[Principal], Memory]):
+    from recollect.interfaces.mcp import over_http
+
+    return over_http(acting)

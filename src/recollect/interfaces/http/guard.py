@@ -1,0 +1,149 @@
+"""The one way into the server: whoever passes has named a known host, comes from no other site, holds a valid token
+and sends a body of bounded size."""
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from fastapi.responses import Response
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recollect.errors import Invalid
+from recollect.interfaces.credentials import Credentials
+from recollect.interfaces.http.problems import problem
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+MAX_BODY = 8 * 1024 * 1024
+_DRAINED = 8  # times as much is read and thrown away: who is cut off while sending does not get to read why
+_OPEN = ("/api/health", "/health")
+
+
+class Guard:
+    """An ASGI app in front of another. `hosts`: names the server is called by; `numbers`: it is also called by IP
+    address, which no web page can make a browser do in its own name."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        credentials: Credentials,
+        hosts: Collection[str] = (),
+        *,
+        numbers: bool = False,
+        max_body: int = MAX_BODY,
+    ) -> None:
+        self._app, self._credentials, self._numbers, self._max_body = app, credentials, numbers, max_body
+        self._hosts = LOOPBACK | {host.lower().strip("[]") for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        headers = Headers(scope=scope)
+        refusal = self._wrong_host(headers) or self._wrong_site(scope, headers) or self._stranger(scope, headers)
+        if refusal is None:
+            body = await self._body(headers, receive)
+            if not isinstance(body, Response):
+                await self._app(scope, body, send)
+                return
+            refusal = body
+        await refusal(scope, receive, send)
+
+    def _wrong_host(self, headers: Headers) -> Response | None:
+        named = _host(f"//{headers.get('host', '')}")
+        if named in self._hosts or (self._numbers and _is_number(named)):
+            return None
+        return problem(
+            421,
+            "misdirected",
+            "This server is not called that",
+            "the Host header names a host that this server does not answer for",
+            "Use its address as recollect serve printed it, or start it with --allow-host NAME.",
+        )
+
+    def _wrong_site(self, scope: Scope, headers: Headers) -> Response | None:
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        own = f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
+        if origin in (None, own) and site in (None, "same-origin", "none"):
+            return None
+        return problem(
+            403,
+            "cross-site",
+            "A page of another site may not ask",
+            "the request comes from a page of another site",
+            "Ask from a program, or from a page of this server itself.",
+        )
+
+    def _stranger(self, scope: Scope, headers: Headers) -> Response | None:
+        if scope["path"] in _OPEN:
+            return None
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        try:
+            found = self._credentials.principal(token.strip()) if kind.lower() == "bearer" else None
+        except Invalid as error:
+            return problem(503, "no-credentials", "The credentials cannot be read", error.what, error.help)
+        if found is not None:
+            scope.setdefault("state", {})["principal"] = found
+            return None
+        given = "the token is not valid" if token else "there is no token"
+        return problem(
+            401,
+            "unauthorized",
+            "A valid token is needed",
+            given,
+            "Send the header: Authorization: Bearer TOKEN. recollect serve prints the owner's; recollect token add"
+            " makes others.",
+            {"WWW-Authenticate": 'Bearer realm="recollect"'},
+        )
+
+    async def _body(self, headers: Headers, receive: Receive) -> Receive | Response:
+        """The body, read whole before anything else looks at it; or a refusal where it is too long."""
+        too_long = problem(
+            413,
+            "too-large",
+            "The body is too large",
+            f"the body has more than {self._max_body:,} bytes",
+            "Send it in parts; folders and exports go in with: recollect ingest",
+            {"Connection": "close"},
+        )
+        told = headers.get("content-length", "")
+        if told.isdecimal() and int(told) > _DRAINED * self._max_body:
+            return too_long
+        whole, size = bytearray(), 0
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                break
+            size += len(message.get("body", b""))
+            if size > _DRAINED * self._max_body:
+                return too_long
+            if size <= self._max_body:
+                whole += message.get("body", b"")
+            if not message.get("more_body", False):
+                break
+        if size > self._max_body:
+            return too_long
+        first: list[Message] = [{"type": "http.request", "body": bytes(whole), "more_body": False}]
+
+        async def again() -> Message:
+            return first.pop() if first else await receive()
+
+        return again
+
+
+def _host(address: str) -> str:
+    try:
+        return (urlsplit(address).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,116 @@
+"""Refusals as problem details (RFC 9457): what is wrong, and what would help."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from recollect import errors
+
+PREFIX = "urn:recollect:"
+
+# The nearest class in this table decides.
+STATUS: Mapping[type[errors.RecollectError], int] = {
+    errors.Invalid: 422,
+    errors.NotFound: 404,
+    errors.Gone: 410,
+    errors.Refused: 409,
+    errors.Forbidden: 403,
+    errors.Stale: 409,
+    errors.Repeated: 409,
+    errors.LeaseLost: 409,
+    errors.ModelFailed: 503,
+    errors.StoreError: 503,
+    errors.StoreFull: 507,
+    errors.RecollectError: 500,
+}
+
+
+def problem(
+    status: int, kind: str, title: str, detail: str, help: str = "", headers: Mapping[str, str] | None = None
+) -> Response:
+    """One refusal. Whatever the request held, it can be written: characters beyond ASCII are escaped."""
+    told = {"type": PREFIX + kind, "title": title, "status": status, "detail": detail, "help": help}
+    return Response(json.dumps(told), status, headers, "application/problem+json")
+
+
+def of(error: errors.RecollectError) -> Response:
+    status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+    title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
+    headers = {"Retry-After": "1"} if status == 503 else None
+    return problem(status, kind_of(type(error)), title, error.what, error.help, headers)
+
+
+def kind_of(kind: type[errors.RecollectError]) -> str:
+    """`NotFound` is `not-found`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
+
+
+def install(app: FastAPI) -> None:
+    """Every error of this app leaves it as a problem."""
+    app.add_exception_handler(errors.RecollectError, _refused)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _broken)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, errors.RecollectError)
+    return of(error)
+
+
+async def _malformed(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    wrong = error.errors()
+    if any(one["type"] == "json_invalid" for one in wrong):
+        return problem(
+            400, "not-json", "The body is not JSON", "the body is not JSON", "Send one JSON object, as UTF-8."
+        )
+    told = [f"{_place(one['loc'])}: {_said(one)}" for one in wrong[:8]]
+    more = f"; and {len(wrong) - 8} more" if len(wrong) > 8 else ""
+    return problem(
+        422,
+        "invalid",
+        "The input cannot be used as it is",
+        "; ".join(told) + more,
+        "Every field is described in /api/openapi.json and in docs/http.md.",
+    )
+
+
+def _place(loc: Sequence[Any]) -> str:
+    inside = [str(part)[:60] for part in loc if part not in ("body",)]
+    return ".".join(inside) or "the body"
+
+
+def _said(one: Mapping[str, Any]) -> str:
+    """What is wrong, without the value: that is the caller's, and may be a secret."""
+    words = str(one["msg"]).removeprefix("Value error, ")
+    return words[:1].lower() + words[1:]
+
+
+async def _http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    helps = {
+        404: "The routes are listed in /api/openapi.json and in docs/http.md.",
+        405: "The routes and their methods are listed in /api/openapi.json and in docs/http.md.",
+        400: "Send one JSON object, as UTF-8.",
+    }
+    kind = phrase.lower().replace(" ", "-")
+    return problem(error.status_code, kind, phrase, str(error.detail), helps.get(error.status_code, ""), error.headers)
+
+
+async def _broken(_: Request, error: Exception) -> Response:
+    return problem(
+        500,
+        "broken",
+        "Recollect is at fault",
+        f"an error that should not happen: {type(error).__name__}",
+        "Please report it, with what the server wrote to its standard error.",
+    )

@@ -1,0 +1,232 @@
+"""The one server of a store: it holds the index, the models and the jobs, and says in a file beside the store where
+it is."""
+
+import ipaddress
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from recollect.errors import Invalid, Refused, StoreUnreachable
+from recollect.interfaces import presence
+from recollect.interfaces.presence import Claim, Presence
+
+if TYPE_CHECKING:
+    from recollect.interfaces.credentials import CredentialFile
+    from recollect.jobs.worker import Worker
+    from recollect.settings import Settings
+
+PORT = 7455
+CREDENTIALS = "credentials.toml"
+_GRACE = 10  # seconds that requests at work get when the server is told to stop
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where to answer. Without a port it is the usual one, or any free one where that is taken."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    names: Sequence[str] = ()
+    """Names the server is called by besides those of this machine itself."""
+
+    @property
+    def loopback(self) -> bool:
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+def place(settings: "Settings") -> str:
+    """The file that says where the server of this store is."""
+    from recollect.wiring import sidecar
+
+    return presence.beside(sidecar(settings))
+
+
+def credential_file(settings: "Settings") -> "CredentialFile":
+    from recollect.interfaces.credentials import CredentialFile
+
+    return CredentialFile(settings.home / CREDENTIALS)
+
+
+def serve(settings: "Settings", listening: Listening, ready: Callable[[Presence], None]) -> Presence | None:
+    """Serve the store until SIGTERM or SIGINT. Where it is served already, nothing happens and the answer is by whom.
+    `ready` is told once requests are answered."""
+    from recollect import wiring
+
+    if not listening.loopback and not credential_file(settings).all():
+        raise Refused(
+            f"{listening.host} can be reached from other machines, and no credentials are configured",
+            "Make one with: recollect token add NAME; or serve this machine alone with: --host 127.0.0.1",
+        )
+    wiring.connect(settings, create=True).close()
+    claim = presence.claim(place(settings))
+    if claim is None:
+        return presence.wait(place(settings), 10) or _mute(settings)
+    try:
+        with _listen(listening) as listener:
+            _Server(settings, listening, claim, ready).run(listener)
+    finally:
+        claim.release()
+    return None
+
+
+def _mute(settings: "Settings") -> Presence:
+    raise StoreUnreachable(
+        f"another server holds {place(settings)} and does not say where it is", "Try again, or end that process."
+    )
+
+
+class _Server:
+    """A server from its start to its end."""
+
+    def __init__(
+        self, settings: "Settings", listening: Listening, claim: Claim, ready: Callable[[Presence], None]
+    ) -> None:
+        self._settings, self._listening, self._claim, self._ready = settings, listening, claim, ready
+        self._stop = threading.Event()
+
+    def run(self, listener: socket.socket) -> None:
+        import uvicorn
+
+        from recollect import wiring
+        from recollect.interfaces.credentials import Credentials, owner_token
+        from recollect.interfaces.http import make_app
+        from recollect.memory import Memory
+
+        settings = self._settings
+        token = owner_token(Path(f"{wiring.sidecar(settings)}.token"))
+        owner = wiring.principal(settings)
+        worker = wiring.worker(settings)
+        here = Presence(_address(listener), token, os.getpid(), version("recollect"))
+        threads = [
+            threading.Thread(target=worker.run, args=(self._stop,), name="worker"),
+            threading.Thread(target=_warm, args=(worker,), name="warm", daemon=True),
+        ]
+
+        def ready() -> None:
+            self._claim.announce(here)
+            for thread in threads:
+                thread.start()
+            self._ready(here)
+
+        app = make_app(
+            Memory(worker.deps, owner),
+            Credentials(token, owner, credential_file(settings)),
+            hosts=[*self._listening.names, self._listening.host],
+            numbers=not self._listening.loopback,
+            ready=ready,
+        )
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            ws="none",
+            timeout_graceful_shutdown=_GRACE,
+        )
+        try:
+            with _usual_signals():
+                uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            self._stop.set()
+            if threads[0].ident:
+                threads[0].join()
+            worker.deps.store.close()
+
+
+class _usual_signals:  # noqa: N801 - read as a word: with _usual_signals()
+    """uvicorn raises the signal that ended it once more when it is done: by then it has had its effect."""
+
+    def __enter__(self) -> None:
+        self._before = {number: signal.signal(number, _nothing) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+
+def _nothing(_number: int, _frame: FrameType | None) -> None: ...
+
+
+def _warm(worker: "Worker") -> None:
+    """Load what the first question will need, while nobody waits for it."""
+    if worker.deps.embedder is not None:
+        worker.deps.embedder.embed(["warm"])
+
+
+def _listen(listening: Listening) -> socket.socket:
+    """A socket that clients can already connect to; they are answered once the server is ready."""
+    wanted = [listening.port] if listening.port is not None else [PORT, 0]
+    failed: OSError | None = None
+    for port in wanted:
+        try:
+            found = socket.getaddrinfo(listening.host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            family, kind, protocol, _, address = found[0]
+            listener = socket.socket(family, kind, protocol)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind(address)
+                listener.listen(256)
+            except OSError:
+                listener.close()
+                raise
+            return listener
+        except (OSError, OverflowError) as error:
+            failed = error if isinstance(error, OSError) else OSError(str(error))
+    told = failed.strerror or str(failed) if failed else ""
+    raise Invalid(
+        f"nobody can listen at {listening.host} port {listening.port}: {told}",
+        "Another program may have the port: give another one with --port, or none for a free one.",
+    )
+
+
+def _address(listener: socket.socket) -> str:
+    """Where programs of this machine reach the server."""
+    host, port = listener.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "127.0.0.1" if listener.family == socket.AF_INET else "::1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+# -- for clients --------------------------------------------------------------------------------------------
+
+
+def reach(settings: "Settings", given: Mapping[str, str | None], patience: float = 20) -> Presence:
+    """The server of this store, started where there is none: with the options that were `given` here."""
+    found = presence.find(place(settings))
+    if found:
+        return found
+    start(given)
+    found = presence.wait(place(settings), patience)
+    if found is None:
+        raise StoreUnreachable(
+            f"the server did not start within {patience:.0f} seconds", "Start it by hand to see why: recollect serve"
+        )
+    return found
+
+
+def start(given: Mapping[str, str | None]) -> None:
+    """A server in the background, which outlives the one who starts it. It is the owner's: role and agent are not
+    passed on."""
+    options = [
+        part for name in ("store", "tenant", "user") if (value := given.get(name)) for part in (f"--{name}", value)
+    ]
+    subprocess.Popen(
+        [sys.executable, "-m", "recollect.interfaces.cli", "serve", *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )

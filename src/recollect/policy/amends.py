@@ -1,0 +1,93 @@
+"""Corrections: the later value wins, and the earlier one is not kept."""
+
+import re
+from dataclasses import dataclass
+
+_MARK = re.compile(
+    r"^(?:(?:oh|ah|ok|hey|um|uh|argh|ugh|damn)[,\s]+)?(?:actually|wait|no,? wait|no[,.!—-]|sorry|oops|typo|correction|scratch that|my bad|my mistake|nope|"
+    r"i (?:meant?|misread|misspoke|mistyped|was wrong|mixed|got (?:that|it) wrong)|make (?:that|it)|it's actually|that(?:'s| is| was) wrong|not \S+ but|"
+    r"i need to correct|let me correct|small correction|update:)",
+    re.IGNORECASE,
+)
+_BACK = re.compile(r"\b(?:scratch that|forget (?:that|it|what i said|i said)|never ?mind|strike that|ignore that|cancel that|disregard that|actually no\b)", re.IGNORECASE)
+_TURNED = re.compile(
+    r"[,;.…—–-]*\s+(?:no,? wait|wait,? no|no,? sorry|sorry,|oh wait|i mean|i meant|make that|or rather|correction:?|scratch that|actually)[,:—–-]*\s+",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(
+    r"(?P<address>[\w.+-]+@[\w-]+\.[\w.]+)|(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2}\s?[ap]m\b)|(?P<code>`[^`]+`)|"
+    r"(?P<date>\b(?:\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\s+\d{1,2}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{4})?|\bthe\s\d{1,2}(?:st|nd|rd|th)\b)|"
+    r"(?P<weekday>\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)|(?P<number>[$€£]?\b\d[\d.,]*\d\b|[$€£]?\b\d\b)|"
+    r"(?P<count>\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)|(?P<name>\b[A-ZÀ-ÖØ-Þ][\w-]*[a-zà-öø-ÿ]\w*\b)",
+    re.IGNORECASE,
+)
+_NO_NAMES = frozenset(
+    """actually wait no sorry oops typo correction scratch my i make it that the not just we he she they and but ok oh ah update
+    nope let small this its a""".split()  # noqa: SIM905 - a list of words reads as words
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value in a text: a number, a day, a name, and where it stands."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def values(text: str) -> list[Value]:
+    found: list[Value] = []
+    for match in _VALUE.finditer(text):
+        kind = match.lastgroup or ""
+        if kind == "name" and (match.group().lower() in _NO_NAMES or not match.group()[0].isupper()):
+            continue
+        if kind == "date" and not match.group()[0].isdigit() and not match.group()[0].isupper() and not match.group().startswith("the"):
+            continue
+        found.append(Value(kind, match.group(), match.start(), match.end()))
+    return found
+
+
+def corrects(text: str) -> bool:
+    """Whether a turn or sentence begins as a correction of what was said."""
+    return bool(_MARK.match(text.strip()))
+
+
+def takes_back(text: str) -> bool:
+    """Whether a sentence says that the one before does not hold."""
+    return bool(_BACK.search(text))
+
+
+def settled(text: str) -> str:
+    """A sentence that corrects itself, as it ends up: "on Tuesday, no wait, Wednesday" is on Wednesday."""
+    for _ in range(3):
+        found = _TURNED.search(text)
+        if not found:
+            return text
+        left, right = text[: found.start()], text[found.end() :]
+        amended = amended_by(left, right)
+        if amended is None:
+            return text
+        text = amended
+    return text
+
+
+def amended_by(earlier: str, correction: str) -> str | None:
+    """The earlier statement with the value that the correction gives in place of its own, or None where none fits."""
+    new = values(correction)
+    if not new:
+        return None
+    value = new[0]
+    gone = {said.text.lower().strip("$€£") for said in new[1:] if said.kind == value.kind}
+    rest = correction[value.end :]
+    fitting = [old for old in values(earlier) if old.kind == value.kind and old.text.lower() != value.text.lower()]
+    if not fitting:
+        return None
+    named = [old for old in fitting if old.text.lower().strip("$€£") in gone]
+    old = named[0] if named else fitting[-1]
+    tail = re.match(r"(?:\s+\w+){0,2}", rest)
+    unit = (tail.group() if tail else "") if not earlier[old.end :].strip(" .!") else ""
+    if unit and re.search(r"\b(?:not|is|was|and|because|i|we)\b", unit, re.IGNORECASE):
+        unit = ""
+    return f"{earlier[: old.start]}{value.text}{unit}{earlier[old.end :]}"

@@ -1,0 +1,371 @@
+"""A conversation read for what is worth keeping: turn by turn, sentence by sentence, in the order it was said.
+
+Only what people say of their own accord counts. An assistant's words count where somebody agreed to them; tools,
+documents and system prompts are evidence, not statements.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from recollect.domain.event import Event, Trust
+from recollect.policy import referents, talk
+from recollect.policy.amends import amended_by, corrects, settled, takes_back
+from recollect.policy.answers import reply
+from recollect.policy.dated import dated
+from recollect.policy.phrasing import TEAM, Voice, ordered, retold, stripped, subjected
+from recollect.policy.referents import Referents
+from recollect.policy.secrets import redact
+from recollect.policy.sentences import Sentence, prose, sentences
+from recollect.policy.talk import Talk
+from recollect.policy.wording import fit
+from recollect.policy.worth import KEPT, technical, worth
+
+_NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
+_HIDDEN = "[redacted:"
+LONGEST_TURN = 20_000
+"""Characters of a turn that are read. A longer one is a paste, and its beginning says what it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A statement told in the third person that keeps the rules of wording, not weighed yet."""
+
+    text: str
+    said: str
+    """The words it was drawn from, as they stood."""
+    witnesses: tuple[int, ...]
+    speaker: str
+    technical: bool
+    times: int = 0
+    decision: bool = False
+    corrects: bool = False
+    hedged: bool = False
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+@dataclass(slots=True)
+class _Thread:
+    """What is known while reading: who was spoken of, whether a part is being played, what was drafted."""
+
+    drafts: list[Draft] = field(default_factory=list[Draft])
+    referents: Referents = field(default_factory=Referents)
+    playing: bool = False
+    technical: bool = False
+
+
+def read(turns: Sequence[Event]) -> list[Draft]:
+    """The statements of a conversation, corrected by what was said later in it."""
+    thread = _Thread()
+    for place, turn in enumerate(turns):
+        text = redact(turn.text[:LONGEST_TURN]).text
+        thread.technical = thread.technical or (turn.role != "system" and technical(text))
+        if _is_person(turn) and not talk.prompts(text) and not talk.injects(text):
+            _Turn(thread, turns, place, text).read()
+        elif turn.role == "assistant" and not talk.injects(text):
+            for sentence in sentences(text):
+                thread.referents = referents.after(thread.referents, sentence.text, name_of(turn), own=False)
+    return thread.drafts
+
+
+def _is_person(turn: Event) -> bool:
+    return turn.role in (None, "user", "human") and turn.trust is Trust.TRUSTED
+
+
+def name_of(turn: Event) -> str:
+    """How the author is called in a memory."""
+    name = " ".join(turn.author.split())
+    return "the user" if name.lower() in _NOBODY or not any(sign.isalnum() for sign in name) else name
+
+
+class _Turn:
+    """One turn of a person."""
+
+    def __init__(self, thread: _Thread, turns: Sequence[Event], place: int, text: str) -> None:
+        self._thread, self._turns, self._place, self._text = thread, turns, place, text
+        self._turn = turns[place]
+        self._speaker = name_of(self._turn)
+        self._dropped = False
+        """The sentence before left its subject out."""
+        self._before: Draft | None = None
+        """What was kept of the sentence before."""
+
+    def read(self) -> None:
+        thread = self._thread
+        if talk.ends_play(self._text):
+            thread.playing = False
+            return
+        if talk.plays(self._text):
+            thread.playing = True
+        if thread.playing:
+            return
+        start = talk.cites(self._text)
+        said = [_decided_part(sentence) for sentence in sentences(self._text if start is None else self._text[:start])]
+        kinds = [talk.talk(sentence) for sentence in said]
+        if Talk.INJECTION in kinds or (Talk.JOKE in kinds and len(said) <= 3) or _riddle(said, kinds):
+            return
+        self._sentences(said, kinds)
+
+    def _sentences(self, said: list[Sentence], kinds: list[Talk]) -> None:
+        used = self._reply(said)
+        correcting = bool(said) and corrects(said[0].text)
+        if correcting and self._correct(said):
+            return
+        for number, (sentence, kind) in enumerate(zip(said, kinds, strict=True)):
+            if number >= used:
+                if takes_back(sentence.text):
+                    self._take_back()
+                kept = self._sentence(sentence, kind, correcting=correcting and number == 0)
+                self._before = kept if kept or len(sentence.words) > 2 else self._before
+            if kind is Talk.HYPOTHETICAL:
+                return  # what follows is part of the supposition
+            self._mention(sentence)
+
+    # -- one sentence ---------------------------------------------------------------------------------------
+
+    def _sentence(self, sentence: Sentence, kind: Talk, *, correcting: bool) -> Draft | None:
+        if kind not in (Talk.STATEMENT, Talk.RULE):
+            return None
+        text = settled(_without_hidden(sentence.text))
+        bare = stripped(text)
+        if not bare.text:
+            return None
+        if bare.label:
+            self._mention(Sentence(_labelled(bare.label)))
+        said = Sentence(bare.text)
+        again = talk.talk(said)
+        if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (kind is Talk.STATEMENT and again is Talk.DEFERRED):
+            return None
+        rule = again is Talk.RULE
+        told, leans = self._told(said, rule=rule)
+        return self._keep(
+            told,
+            said,
+            (self._place,),
+            decision=bare.decision,
+            hedged=bare.hedged,
+            correcting=correcting,
+            rule=rule,
+            leans=leans,
+        )
+
+    def _told(self, said: Sentence, *, rule: bool) -> tuple[str, bool]:
+        """The sentence in the third person, and whether it leans on the one before to be understood."""
+        voice = self._voice()
+        leans = bool(_LEANS.match(said.text))
+        if rule:
+            return ordered(said.text, voice), leans
+        whole = subjected(said.text, self._speaker, dropped=self._dropped)
+        if whole is None:
+            told = retold(said.text, voice)
+            return (told if self._before else f"{self._speaker} noted: {told}"), True
+        self._dropped = whole != said.text
+        bare = not self._thread.technical and bool(_BARE.match(said.text))
+        return retold(whole, voice), leans or bare or self._dropped
+
+    def _keep(
+        self,
+        told: str,
+        said: Sentence,
+        witnesses: tuple[int, ...],
+        *,
+        decision: bool = False,
+        hedged: bool = False,
+        correcting: bool = False,
+        rule: bool = False,
+        leans: bool = False,
+    ) -> Draft | None:
+        when = dated(told, self._turn.ts)
+        joins = leans and self._before is not None
+        value = worth(said, when.times) + 2 * (decision or rule) + joins - hedged
+        if value < KEPT:
+            return None
+        text = fit(when.text) or fit(_main_clause(when.text))
+        if text is None:
+            return None
+        draft = Draft(
+            text=text,
+            said=said.text,
+            witnesses=witnesses,
+            speaker=self._speaker,
+            technical=self._thread.technical,
+            times=when.times,
+            decision=decision,
+            corrects=correcting or said.says("no longer", "not anymore", "changed from", "instead of"),
+            hedged=hedged,
+            valid_from=when.valid_from,
+            valid_to=when.valid_to,
+        )
+        if correcting:
+            self._drop_rival(draft)
+        elif joins and (both := self._joined(draft)):
+            return both
+        if all(draft.text != other.text for other in self._thread.drafts):
+            self._thread.drafts.append(draft)
+        return draft
+
+    def _joined(self, draft: Draft) -> Draft | None:
+        """The draft as the second sentence of the one it leans on, where both fit into one memory."""
+        before, drafts = self._before, self._thread.drafts
+        if before is None or before not in drafts:
+            return None
+        text = f"{before.text} {draft.text}"
+        if fit(text) != text:
+            return None
+        both = replace(
+            before,
+            text=text,
+            said=f"{before.said} {draft.said}",
+            times=before.times + draft.times,
+            decision=before.decision or draft.decision,
+            valid_from=before.valid_from or draft.valid_from,
+            valid_to=before.valid_to or draft.valid_to,
+        )
+        drafts[drafts.index(before)] = both
+        return both
+
+    # -- what it stands on ----------------------------------------------------------------------------------
+
+    def _voice(self) -> Voice:
+        we = TEAM if self._thread.technical else self._speaker
+        return Voice(self._speaker, we, self._thread.referents)
+
+    def _mention(self, sentence: Sentence) -> None:
+        thread = self._thread
+        if re.fullmatch(r"[A-ZÀ-Þ][\w'-]+[.!]?", sentence.text) and thread.referents.persons:
+            first, *others = thread.referents.persons
+            named = referents.named(first, sentence.text.rstrip(".!"))
+            thread.referents = replace(thread.referents, persons=(named, *others))
+            return
+        thread.referents = referents.after(thread.referents, sentence.text, self._speaker)
+
+    def _reply(self, said: list[Sentence]) -> int:
+        """What the turn settles as a reply to the assistant; how many of its sentences that used up."""
+        before = self._place - 1
+        if before < 0 or self._turns[before].role != "assistant" or not said:
+            return 0
+        asked = redact(self._turns[before].text[:LONGEST_TURN]).text
+        if talk.injects(asked):
+            return 0
+        found = reply(prose(asked), said, self._voice())
+        if found is None:
+            return 0
+        self._keep(found.text, Sentence(f"{asked[-200:]} {said[0].text}"), (before, self._place), decision=found.decision, rule=True)
+        return found.used
+
+    # -- corrections ----------------------------------------------------------------------------------------
+
+    def _correct(self, said: list[Sentence]) -> bool:
+        """The latest statement of the same speaker with the value that this turn gives instead. Whether there is one.
+
+        A correction that is a whole statement by itself is read as one; the statement it replaces is dropped then.
+        """
+        words = " ".join(sentence.text for sentence in said)
+        bare = stripped(words).text
+        if not _elliptic(bare):
+            return False
+        for number in range(len(self._thread.drafts) - 1, -1, -1):
+            draft = self._thread.drafts[number]
+            if draft.speaker != self._speaker:
+                continue
+            when = dated(bare, self._turn.ts).text
+            amended = amended_by(draft.text, when)
+            text = fit(amended) if amended else None
+            if text is None:
+                continue
+            witnesses = tuple(dict.fromkeys((*draft.witnesses, self._place)))
+            self._thread.drafts[number] = replace(draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True)
+            for sentence in said[1:]:
+                self._after_correction(sentence)
+            return True
+        return False
+
+    def _after_correction(self, sentence: Sentence) -> None:
+        if takes_back(sentence.text):
+            self._take_back()
+        self._sentence(sentence, talk.talk(sentence), correcting=False)
+        self._mention(sentence)
+
+    def _take_back(self) -> None:
+        """The sentence before, of this turn or the last one of the speaker, does not hold."""
+        drafts = self._thread.drafts
+        for number in range(len(drafts) - 1, -1, -1):
+            if drafts[number].speaker == self._speaker:
+                if not drafts[number].corrects:
+                    del drafts[number]
+                return
+
+    def _drop_rival(self, draft: Draft) -> None:
+        """An earlier statement about the same matter gives way to its correction."""
+        mine = _matter(draft.text)
+        self._thread.drafts[:] = [
+            other
+            for other in self._thread.drafts
+            if other.speaker != draft.speaker or len(mine & _matter(other.text)) < max(2, len(_matter(other.text)) // 2)
+        ]
+
+
+def _decided_part(sentence: Sentence) -> Sentence:
+    """The sentence without an afterthought that leaves it open, and without the question that a statement leads to."""
+    text = re.sub(r",\s*(?:maybe|perhaps|i guess|probably|not sure)\b[^.?!]*", "", sentence.text, flags=re.IGNORECASE)
+    if text.rstrip().endswith("?") and (found := _LEADS_TO.search(text)) and len(text[: found.start()].split()) >= 4:
+        text = text[: found.start()]
+    return sentence if text == sentence.text else Sentence(text)
+
+
+_LEADS_TO = re.compile(
+    r"(?:,|\s[-–—]|;|\.\.\.|\band)\s+(?:so |and )?(?:what|how|which|where|when|who|why|can|could|do|does|should|is there|are there|any|will|would|have) ",
+    re.IGNORECASE,
+)
+
+
+_LEANS = re.compile(r"(?:he|she|it|they|her|his|its|their|that|this|these|those|same|both|him|them)(?:'s|'re|'ll)?\b", re.IGNORECASE)
+_BARE = re.compile(r"(?!(?:My|Our|The|I|We|A|An|In|On|At|For|When|And|But|So|No)\b)[A-Z][a-z]+(?: [a-z]+)? (?:is|was|are|were|will|starts?|ends?)\b")
+
+
+def _matter(text: str) -> set[str]:
+    return {word for word in Sentence(text).words if len(word) > 3}
+
+
+def _elliptic(text: str) -> bool:
+    """Whether a correction gives little but the value: "it's 6,500 euros", "Thursday, not Friday"."""
+    first = text.split(".")[0]
+    return len(first.split()) <= 8 or bool(re.match(r"(?:it|that)(?:'s| is| should)|make (?:it|that)|i meant", first, re.IGNORECASE))
+
+
+def _riddle(said: list[Sentence], kinds: list[Talk]) -> bool:
+    """A question that its asker answers right away, in a word: a joke."""
+    return (
+        1 < len(said) <= 3
+        and kinds[0] is Talk.QUESTION
+        and said[0].words[0] in ("why", "what", "how", "who", "what's")
+        and all(kind is Talk.STATEMENT and len(sentence.words) <= 9 for sentence, kind in zip(said[1:], kinds[1:], strict=True))
+        and not any(re.search(r"\b(?:i|my|we|our)\b|\d", sentence.text, re.IGNORECASE) for sentence in said)
+    )
+
+
+def _without_hidden(text: str) -> str:
+    """The sentence without the clause that held a secret."""
+    if _HIDDEN not in text:
+        return text
+    parts = re.split(r"(?<=[^\w])(?:and|but)\s+|[,;]\s+", text)
+    kept = [part.strip() for part in parts if _HIDDEN not in part and not part.endswith("[redacted:")]
+    return ", ".join(part for part in kept if "redacted" not in part and len(part.split()) > 2)
+
+
+def _labelled(label: str) -> str:
+    words = [word for word in re.findall(r"[\w-]+", label) if word.lower() not in ("stuff", "things", "info", "update", "details", "about")]
+    return f"the {' '.join(words[:3]).lower()}"
+
+
+def _main_clause(text: str) -> str:
+    """The sentence up to the clause that goes on with a pronoun."""
+    found = re.search(r"[,;:—–-]?\s+(?:and|but|so|because|since|as|when|while|which)?\s*\b(?:it|its|they|them|their|he|she|him|her|his)\b", text, re.I)
+    if not found:
+        return text
+    head = text[: found.start()]
+    cut = max(head.rfind(mark) for mark in (", ", "; ", ": ", " because ", " so ", " and ", " but "))
+    best = head if found.group().lstrip()[:1] in ",;:" or re.match(r"[,;:]", found.group()) else head[:cut] if cut > 0 else ""
+    return best if len(best.split()) >= 4 else ""
