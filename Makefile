@@ -4,7 +4,7 @@
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup run check test bench-crash bench-write clean
+.PHONY: help setup run tour check test bench-crash bench-write clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -12,8 +12,11 @@ help: ## show this
 setup: ## make .venv, at the versions of constraints.txt
 	@scripts/setup
 
-run: setup ## see it work
+run: setup ## start the server, and say how to connect to it
 	@scripts/demo $(ARGS)
+
+tour: setup ## see it work, on a store that is gone afterwards
+	@scripts/tour
 
 check: setup ## lint, formatting, types
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from recollect.clock import SystemClock
 from recollect.errors import Invalid
 from recollect.ports import Embedder, Writer
 from recollect.settings import Settings
@@ -36,12 +37,11 @@ def embedder(settings: Settings) -> Embedder | None:
 def writer(settings: Settings) -> Writer | None:
     if not settings.writer:
         return None
-    from recollect.models.writer import ModelWriter
+    from recollect.models.budget import TokenBudget
+    from recollect.models.writer import Endpoint, ModelWriter
 
     return ModelWriter(
-        settings.writer,
-        base_url=settings.writer_url,
-        key=settings.writer_key,
+        Endpoint(settings.writer, settings.writer_url, settings.writer_key),
+        TokenBudget(settings.writer_tokens, SystemClock().now),
         timeout=settings.writer_timeout,
-        tokens_a_day=settings.writer_tokens,
     )

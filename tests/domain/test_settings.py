@@ -38,6 +38,20 @@ def test_without_a_word_it_is_your_own_memory_in_your_home(home):
         patience=60,
         job_cap=2,
         lease=60,
+        embedder="local",
+        embedder_url="",
+        embedder_model="",
+        embedder_key="",
+        writer="",
+        writer_url="",
+        writer_key="",
+        writer_timeout=60,
+        writer_tokens=500_000,
+        turn_cap=3,
+        day_cap=200,
+        categories=None,
+        host="127.0.0.1",
+        port=7077,
     )
 
 
@@ -50,6 +64,20 @@ SAMPLES = {
     "patience": ("1.5", "2.5", "3.5"),
     "job_cap": ("1", "3", "4"),
     "lease": ("5", "6", "7"),
+    "embedder": ("none", "remote", "local"),
+    "embedder_url": ("http://a/v1", "http://b/v1", "http://c/v1"),
+    "embedder_model": ("small", "large", "huge"),
+    "embedder_key": ("k1", "k2", "k3"),
+    "writer": ("openai:a", "openai:b", "anthropic:c"),
+    "writer_url": ("http://a/v1", "http://b/v1", "http://c/v1"),
+    "writer_key": ("k1", "k2", "k3"),
+    "writer_timeout": ("5", "6", "7"),
+    "writer_tokens": ("1000", "2000", "3000"),
+    "turn_cap": ("1", "2", "4"),
+    "day_cap": ("10", "20", "30"),
+    "categories": ("a.yaml", "b.yaml", "c.yaml"),
+    "host": ("localhost", "0.0.0.0", "::1"),
+    "port": ("0", "8000", "9000"),
 }
 
 
@@ -94,7 +122,7 @@ def test_a_tilde_in_the_home_is_the_users_own(tmp_path):
 
 
 def test_a_setting_that_does_not_exist_is_refused_with_those_that_do():
-    with pytest.raises(Invalid, match=r"there is no setting 'colour'.*agent, home, job_cap, lease"):
+    with pytest.raises(Invalid, match=r"there is no setting 'colour'.*agent, categories, day_cap.*home, host, job_cap, lease"):
         load({"colour": "red"})
 
 
@@ -186,3 +214,32 @@ def test_a_user_without_a_name_on_this_machine_is_told_to_give_one(monkeypatch):
 )
 def test_a_store_is_a_file_unless_it_is_the_address_of_a_database(store, postgres):
     assert load({"store": store}).postgres is postgres
+
+
+def test_a_file_of_categories_in_the_home_is_found_by_itself(home):
+    (home / "categories.yaml").write_text("categories: {}", "utf-8")
+    assert load().categories == home / "categories.yaml"
+
+
+def test_an_embedder_that_does_not_exist_is_refused_with_those_that_do():
+    with pytest.raises(Invalid, match="There are: local, none, remote"):
+        load({"embedder": "magic"})
+
+
+@pytest.mark.parametrize("port", ["-1", "70000", "many"])
+def test_a_port_that_is_none_is_refused(port):
+    with pytest.raises(Invalid, match="port"):
+        load({"port": port})
+
+
+@pytest.mark.parametrize(("text", "says"), [("a: [", "not valid YAML"), ("- a", "holds no settings")])
+def test_a_broken_file_of_categories_is_refused_with_its_name(text, says, tmp_path):
+    path = tmp_path / "broken.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(Invalid, match=f"broken.yaml.*{says}"):
+        settings.read_categories(path)
+
+
+def test_a_file_of_categories_that_is_not_there_is_told_of(tmp_path):
+    with pytest.raises(Invalid, match="there is no file"):
+        settings.read_categories(tmp_path / "none.yaml")

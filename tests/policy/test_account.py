@@ -336,7 +336,7 @@ BEHIND_ITS_BACK = {
     "discarded": "update versions set withdrawn = 1 where id = (select min(id) from versions where {live})",
     "version deleted": "delete from versions where id = (select max(id) from versions where {live})",
     "strength": "update relations set strength = 0.123",
-    "turned": "update relations set from_id = to_id, to_id = from_id",
+    "turned": "update or ignore relations set from_id = to_id, to_id = from_id",
     "unlinked": "delete from relations",
     "note": "update contradictions set resolution_note = 'forged' where resolution is not null",
     "reopened": "update contradictions set resolution = null, resolved_at = null, resolution_note = null",
@@ -389,7 +389,7 @@ def tamper(path: Path, sql: str) -> None:
 def test_a_finding_says_on_which_side_the_difference_lies(path):
     item = min(row["item"]["id"] for row in states(path) if "item" in row)
     relation = next(row["relation"]["id"] for row in states(path) if "relation" in row)
-    tamper(path, "delete from relations")
+    tamper(path, f"delete from relations where id = '{relation}'")
     tamper(path, f"update items set category = 'forged' where id = '{item}'")
     columns = [row[1] for row in apsw.Connection(str(path)).execute("pragma table_info(items)")]
     values = ", ".join("'0000'" if name == "id" else "null" if name == "thread_id" else name for name in columns)

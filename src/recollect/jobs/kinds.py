@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import cast
 
+from recollect.care import judge as judging
 from recollect.care import purge as purging
 from recollect.care.erase import scrubbing
 from recollect.custody import Deps
@@ -86,6 +87,14 @@ def extract(deps: Deps, leased: Leased) -> Outcome:
     )
 
 
+def judge(deps: Deps, leased: Leased) -> Outcome:
+    """Compare a new memory with those very near to it, and put contradictions on record."""
+    payload = leased.job.payload
+    near = [ItemId(id) for id in cast(Sequence[str], payload["near"])]
+    changes = judging.judge(deps.store, deps.writer, deps.clock, leased.tenant, ItemId(str(payload["item_id"])), near)
+    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=changes)
+
+
 def _later(deps: Deps, leased: Leased) -> Later:
     extraction = Extraction(deps.store, deps.clock, deps.embedder, deps.writer, deps.caps, leased.tenant)
     return Later(deps.store, deps.clock, deps.embedder, extraction)
@@ -98,4 +107,5 @@ KINDS: Mapping[str, Kind] = {
     "tidy": Kind(tidy, every=DAILY),
     "embed": Kind(embed),
     "extract": Kind(extract),
+    "judge": Kind(judge),
 }

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from recollect.domain.embedding import Profile
 from recollect.domain.event import Trust
@@ -136,6 +137,7 @@ def negated(text: str) -> bool:
     return any(word in _NEGATION for word in _plain(text))
 
 
+@lru_cache(maxsize=1024)
 def _plain(text: str) -> tuple[str, ...]:
     return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text))  # noqa: RUF001
 

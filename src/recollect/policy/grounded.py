@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from recollect.domain.event import Event, Trust
 from recollect.domain.item import Fact
@@ -12,10 +13,11 @@ from recollect.policy.secrets import redact
 from recollect.policy.wording import fit
 
 _PEOPLE = (None, "user", "human")
-_KNOWN = 0.5
+_KNOWN = 0.4
 """The share of a fact's content words that its witnesses must hold."""
 _STEM = 4
 _WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
 _MONTHS = "january february march april may june july august september october november december".split()
 _MONTH = "(?:" + "|".join(month[:3] + "(?:" + month[3:] + ")?" for month in _MONTHS) + ")"
@@ -26,9 +28,9 @@ _DATE = re.compile(
 )
 _WEEK = frozenset("monday tuesday wednesday thursday friday saturday sunday week weekend".split())
 _TELLING = frozenset("user said says told uses decided wants plans likes prefers works lives since until".split())
-_COUNTED = dict(
-    zip("one two three four five six seven eight nine ten eleven twelve".split(), map(str, range(1, 13)), strict=True)
-)
+_COUNTED = {word: number for number, word in enumerate("one two three four five six seven eight nine".split(), 1)}
+_TEENS = {word: number for number, word in enumerate("ten eleven twelve thirteen fourteen fifteen".split(), 10)}
+_TENS = {word: 10 * number for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty".split(), 2)}
 
 
 def extracted(answer: ExtractedFacts, turns: Sequence[Event], fresh: frozenset[int]) -> list[Candidate]:
@@ -77,15 +79,27 @@ def borne_out(text: str, witnesses: Sequence[Event], turns: Sequence[Event]) -> 
     turns, each of them, but for dates."""
     undated = _DATE.sub(" ", text)
     heard = _words(" ".join(f"{turn.author} {turn.text}" for turn in turns))
-    names = {word.lower() for word in _NAME.findall(undated)} - _WEEK - _TELLING
-    numbers = {number for number in _WORD.findall(undated) if number.isdigit()}
+    heard |= {str(turn.ts.year + shift) for turn in turns for shift in (-1, 0, 1)} | {"00"}
+    names = {word.lower() for word in _NAME.findall(undated)} - _TELLING
+    names = {name for name in names if name.removesuffix("s") not in _WEEK}
+    numbers = set(_NUMBER.findall(undated))
     if any(word not in heard and word.removesuffix("s") not in heard for word in names | numbers):
         return False
     said = {word[:_STEM] for word in _words(" ".join(f"{turn.author} {turn.text}" for turn in witnesses))}
-    own = {word for part in bands.content(undated) for word in _WORD.findall(part)} - _WEEK - _TELLING
+    own = {word for part in bands.content(undated) for word in _WORD.findall(part) if len(word) > 2} - _WEEK - _TELLING
     return sum(word[:_STEM] in said for word in own) >= _KNOWN * len(own)
 
 
 def _words(text: str) -> frozenset[str]:
+    """The words and numbers of a text, those that are written out as well."""
     found = _WORD.findall(text.lower())
-    return frozenset([*found, *(_COUNTED[word] for word in found if word in _COUNTED)])
+    numbers = [*_NUMBER.findall(text), *(str(number) for number in _spelled(found))]
+    return frozenset([*found, *numbers])
+
+
+def _spelled(words: Sequence[str]) -> list[int]:
+    small = _COUNTED | _TEENS | _TENS
+    spelled = [small[word] for word in words if word in small]
+    return spelled + [
+        _TENS[first] + _COUNTED[second] for first, second in pairwise(words) if first in _TENS and second in _COUNTED
+    ]

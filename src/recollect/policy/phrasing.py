@@ -25,6 +25,7 @@ _SHORT = (
     (re.compile(r"\b(we|you|they|who)'re\b", re.I), r"\1 are"),
     (re.compile(r"\bive\b", re.I), "I have"),
     (re.compile(r"\bkeep (?:it|this|that) (?:to yourself|between us|quiet)\b", re.I), "keep it secret"),
+    (re.compile(r"\bas (?:they are|it is)\b(?=[,.;]|$)", re.I), "unchanged"),
     (re.compile(r"\bgonna\b", re.I), "going to"),
     (re.compile(r"\bwanna\b", re.I), "want to"),
     (re.compile(r"\b(?:gotta|have got to)\b", re.I), "have to"),
@@ -206,7 +207,7 @@ _LEAD = re.compile(
         i\s(?:forgot|wanted|should|have)\sto\s(?:say|mention|tell\syou|add|note|let\syou\sknow)(?:\sthat)?|i\s(?:should|must)\s(?:mention|say|add)(?:\sthat)?|
         (?:please\s)?(?:note|remember|be\saware|keep\sin\smind|don't\sforget|bear\sin\smind|know|save|store)(?:\sthat|\sthis)?(?=\s(?:that|i|my|we|our|the|it|she|he|they)\b)(?:\sthat)?|
         (?:please\s)?(?:note|remember|save|store|don't\sforget)(?:\sthis|\sthat)?\s?:|(?:just\s)?a\sreminder(?:\sthat)?|i\smean|you\sknow|in\sfact|
-        @\w+|forget\s(?=\w+,)|let's\scall\sit|i\smeant?|argh|ugh|good\snews|bad\snews|news\sflash|long\sstory\sshort|short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
+        @\w+|let's\scall\sit|i\smeant?|argh|ugh|good\snews|bad\snews|news\sflash|long\sstory\sshort|short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
         \s*[,:;.!—–-]*\s+
     )""",
     re.IGNORECASE | re.VERBOSE,

@@ -19,8 +19,9 @@ from recollect.policy.referents import Referents
 from recollect.policy.secrets import redact
 from recollect.policy.sentences import Sentence, prose, sentences
 from recollect.policy.talk import Talk
+from recollect.policy.verbs import BASES
 from recollect.policy.wording import fit
-from recollect.policy.worth import KEPT, technical, worth
+from recollect.policy.worth import DECIDED, KEPT, technical, worth
 
 _NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
 _HIDDEN = "[redacted:"
@@ -89,6 +90,7 @@ class _Turn:
         self._speaker = name_of(self._turn)
         self._dropped = False
         """The sentence before left its subject out."""
+        self._whole: list[Sentence] = []
         self._before: Draft | None = None
         """What was kept of the sentence before."""
 
@@ -102,7 +104,8 @@ class _Turn:
         if thread.playing:
             return
         start = talk.cites(self._text)
-        said = [_decided_part(sentence) for sentence in sentences(self._text if start is None else self._text[:start])]
+        self._whole = sentences(self._text if start is None else self._text[:start])
+        said = [_decided_part(sentence) for sentence in self._whole]
         kinds = [talk.talk(sentence) for sentence in said]
         if Talk.INJECTION in kinds or (Talk.JOKE in kinds and len(said) <= 3) or _riddle(said, kinds):
             return
@@ -121,25 +124,29 @@ class _Turn:
                 self._before = kept if kept or len(sentence.words) > 2 else self._before
             if kind is Talk.HYPOTHETICAL:
                 return  # what follows is part of the supposition
-            self._mention(sentence)
+            self._mention(Sentence(stripped(self._whole[number].text).text))
 
     # -- one sentence ---------------------------------------------------------------------------------------
 
     def _sentence(self, sentence: Sentence, kind: Talk, *, correcting: bool) -> Draft | None:
-        if kind not in (Talk.STATEMENT, Talk.RULE):
+        goes_on = kind is Talk.ERRAND and self._dropped and sentence.words[0] in BASES
+        if kind not in (Talk.STATEMENT, Talk.RULE) and not goes_on:
             return None
         text = settled(_without_hidden(sentence.text))
+        if (found := _DISMISSES.match(text)):
+            self._mention(Sentence(f"using {found[1]}"))
+            text = text[found.end() :]
         bare = stripped(text)
         if not bare.text:
             return None
         if bare.label:
             self._mention(Sentence(_labelled(bare.label)))
         said = Sentence(bare.text)
-        again = talk.talk(said)
+        again = Talk.STATEMENT if goes_on else talk.talk(said)
         if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (kind is Talk.STATEMENT and again is Talk.DEFERRED):
             return None
         rule = again is Talk.RULE
-        told, leans = self._told(said, rule=rule)
+        told, leans, fragment = self._told(said, rule=rule)
         return self._keep(
             told,
             said,
@@ -149,21 +156,21 @@ class _Turn:
             correcting=correcting,
             rule=rule,
             leans=leans,
+            fragment=fragment,
         )
 
-    def _told(self, said: Sentence, *, rule: bool) -> tuple[str, bool]:
-        """The sentence in the third person, and whether it leans on the one before to be understood."""
+    def _told(self, said: Sentence, *, rule: bool) -> tuple[str, bool, bool]:
+        """The sentence in the third person, whether it leans on the one before, and whether it is only part of one."""
         voice = self._voice()
         leans = bool(_LEANS.match(said.text))
         if rule:
-            return ordered(said.text, voice), leans
+            return ordered(said.text, voice), leans, False
         whole = subjected(said.text, self._speaker, dropped=self._dropped)
         if whole is None:
-            told = retold(said.text, voice)
-            return (told if self._before else f"{self._speaker} noted: {told}"), True
+            return retold(said.text, voice), True, True
         self._dropped = whole != said.text
         bare = not self._thread.technical and bool(_BARE.match(said.text))
-        return retold(whole, voice), leans or bare or self._dropped
+        return retold(whole, voice), leans or bare or self._dropped, False
 
     def _keep(
         self,
@@ -176,12 +183,15 @@ class _Turn:
         correcting: bool = False,
         rule: bool = False,
         leans: bool = False,
+        fragment: bool = False,
     ) -> Draft | None:
         when = dated(told, self._turn.ts)
-        joins = leans and self._before is not None
+        own = bool(_OWN.search(said.text))
+        joins = self._before is not None and (leans or (self._before.decision and not own and not rule))
         value = worth(said, when.times) + 2 * (decision or rule) + joins - hedged
         if value < KEPT:
             return None
+        decision = decision or said.says(*DECIDED)
         text = fit(when.text) or fit(_main_clause(when.text))
         if text is None:
             return None
@@ -202,6 +212,11 @@ class _Turn:
             self._drop_rival(draft)
         elif joins and (both := self._joined(draft)):
             return both
+        elif fragment:
+            noted = fit(f"{self._speaker} noted: {text}")
+            if noted is None or value <= KEPT:
+                return None
+            draft = replace(draft, text=noted)
         if all(draft.text != other.text for other in self._thread.drafts):
             self._thread.drafts.append(draft)
         return draft
@@ -321,6 +336,8 @@ _LEADS_TO = re.compile(
 )
 
 
+_DISMISSES = re.compile(r"(?:actually,?\s+)?(?:no,?\s+)?forget\s+(?:about\s+)?([A-Z]\w+),\s+", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.IGNORECASE)
 _LEANS = re.compile(r"(?:he|she|it|they|her|his|its|their|that|this|these|those|same|both|him|them)(?:'s|'re|'ll)?\b", re.IGNORECASE)
 _BARE = re.compile(r"(?!(?:My|Our|The|I|We|A|An|In|On|At|For|When|And|But|So|No)\b)[A-Z][a-z]+(?: [a-z]+)? (?:is|was|are|were|will|starts?|ends?)\b")
 
@@ -367,5 +384,6 @@ def _main_clause(text: str) -> str:
         return text
     head = text[: found.start()]
     cut = max(head.rfind(mark) for mark in (", ", "; ", ": ", " because ", " so ", " and ", " but "))
-    best = head if found.group().lstrip()[:1] in ",;:" or re.match(r"[,;:]", found.group()) else head[:cut] if cut > 0 else ""
+    whole = re.match(r"[,;:—–-]|\s+(?:and|but|so|because|since|as|when|while|which)\s", found.group())
+    best = head if whole else head[:cut] if cut > 0 else ""
     return best if len(best.split()) >= 4 else ""

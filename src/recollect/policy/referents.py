@@ -43,6 +43,7 @@ _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-
 _THING = re.compile(
     r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
 )
+_PLACE = re.compile(r"\b(?:in|at|on|from|to|near|of|via|around)\s$", re.IGNORECASE)
 NOT_NAMES = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
     october november december christmas easter the a an i my our we he she they it this that these those yes no ok okay
@@ -70,8 +71,9 @@ class Referents:
     def person(self, pronoun: str) -> str | None:
         """Whom "she" or "he" means."""
         woman = pronoun in ("she", "her", "hers", "herself")
-        fitting = [person for person in self.persons if person.woman in (woman, None)]
-        return fitting[0].name if fitting else None
+        surely = [person for person in self.persons if person.woman is woman]
+        maybe = [person for person in self.persons if person.woman is None]
+        return (surely or maybe)[0].name if surely or maybe else None
 
     @property
     def thing(self) -> str | None:
@@ -89,7 +91,7 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True) ->
     groups: list[str] = []
     taken: list[tuple[int, int]] = []
     for match in _PHRASE.finditer(text):
-        phrase = _Phrase(match, speaker if own else "")
+        phrase = _Phrase(match, speaker if own else "", speaker)
         taken.append(match.span())
         if re.search(r"\b(?:not|n't|never) (?:have|has|own)\s$", text[: match.start()]):
             continue
@@ -101,7 +103,8 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True) ->
             things.append(phrase.told)
     for match in _NAME.finditer(text):
         inside = any(start <= match.start() < end for start, end in taken)
-        if not inside and match.start() > 0 and match.group().lower() not in NOT_NAMES:
+        placed = _PLACE.search(text[: match.start()]) is not None
+        if not inside and not placed and match.start() > 0 and match.group().lower() not in NOT_NAMES:
             persons.append(Person(match.group()))
             groups.append(match.group())
     if re.search(r"\b(?:someone|somebody)\b", text):
@@ -135,18 +138,32 @@ def _common(word: str) -> bool:
     )
 
 
+_GOES_ON = re.compile(r"\s+(?:on|in|to|at|for|from|with|by|as|about|into|up|out|off|down|the|a|an|\d)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class _Phrase:
     """A noun phrase: a determiner and what follows it."""
 
     match: re.Match[str]
     speaker: str
+    teller: str
     words: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         words = self.match["body"].rstrip(".,'").split()
-        verbs = (place for place, word in enumerate(words) if place and is_form(word) and word[:1].islower())
-        object.__setattr__(self, "words", tuple(words[: next(verbs, len(words))]))
+        object.__setattr__(self, "words", tuple(words[: self._end(words)]))
+
+    def _end(self, words: list[str]) -> int:
+        """Where the phrase stops: at a verb, or at whoever speaks."""
+        rest = self.match.string[self.match.end() :]
+        for place, word in enumerate(words):
+            if place and (word == self.speaker or word == self.teller):
+                return place
+            last = place == len(words) - 1
+            if place and is_form(word) and word.islower() and (not last or _GOES_ON.match(rest)):
+                return place
+        return len(words)
 
     @property
     def kin(self) -> int | None:
@@ -163,7 +180,7 @@ class _Phrase:
 
     @property
     def solid(self) -> bool:
-        return self.match["det"].lower() not in ("that",) and self.words[-1].lower() not in (
+        return self.match["det"].lower() != "that" and self.words[-1:] != ("team",) and self.words[-1].lower() not in (
             "time", "way", "lot", "bit", "day", "week", "month", "year", "moment", "morning", "evening", "while", "few", "one", "couple",
             "hour", "minute", "same", "other", "next", "last", "first", "thing", "stuff", "point", "case", "question",
         )  # fmt: skip

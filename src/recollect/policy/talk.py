@@ -133,7 +133,7 @@ _UNSETTLED = (
     "don't know", "dunno", "who knows", "to be decided", "tbd", "or something", "one day", "some day", "someday",
 )  # fmt: skip
 _JOKES = (
-    "just kidding", "jk", "kidding", "joking", "said no one ever", "you heard it here first", "just what i needed", "just what i wanted", "just what i always",
+    "just kidding", "to the moon", "to mars", "another planet", "to narnia", "jk", "kidding", "joking", "said no one ever", "you heard it here first", "just what i needed", "just what i wanted", "just what i always",
     "what i always wanted", "oh great", "oh sure", "oh joy", "oh wonderful", "oh brilliant", "oh fantastic", "yeah right", "sure because", "love it when", "what could possibly", "because who needs", "who needs",
     "could sleep for", "a million times", "kill me", "dying of", "my brain", "as usual the", "clearly the best", "plot twist", "asking for a friend", "knock knock",
     "walks into a bar", "sarcasm", "world domination", "obviously i'm", "i swear my", "a thousand times", "for the hundredth time", "speaks fluent", "and i'm the queen", "and i am the queen", "and pigs", "my cat wrote", "the dog ate", "totally normal", "genius move", "truly a", "what a surprise", "shocking",

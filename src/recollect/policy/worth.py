@@ -10,13 +10,16 @@ KEPT = 2
 """The least worth of a statement that is kept."""
 
 _NAME = re.compile(r"(?<=[\w,;:)(] )[A-ZÀ-ÖØ-Þ][\w'-]*[a-zà-öø-ÿ]|(?<=[\w,;:)(] )[A-Z]{2,}\b")
-_CODE = re.compile(r"`[^`]+`|\b\w+\.(?:\w+\.)*[a-z]{2,10}\b(?!\.)|\w*[/_]\w|#\w+|\b\w+-\d|\bv?\d+\.\d+|[a-z][A-Z]|--?\w+=|==|\b[A-Z]{2,}-?\d+")
+_CODE = re.compile(r"`[^`]+`|\b\w+\.(?:\w+\.)*[a-z]{2,10}\b(?!\.)|\w*[/_][\w*]|\b[a-z]\d+[a-z]\b|#\w+|\b\w+-\d|\bv?\d+\.\d+|[a-z][A-Z]|--?\w+=|==|\b[A-Z]{2,}-?\d+")
 _NUMBER = re.compile(r"\d")
 _FIRST_NAME = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+(?: is| was| has| will|'s|, | and [A-Z]| \w+s\b)(?! a\b.*\?)")
 _IS = re.compile(r"\b(?:is|are|was|were|it's|has|will)\b")
 _NORM = (
     "always", "never", "must", "must not", "only", "has to", "have to", "should", "required", "requires", "need", "needs", "convention", "rule", "policy", "by default",
-    "not allowed", "forbidden", "mandatory", "don't", "cannot", "can't", "no longer", "instead of", "before any", "whenever", "every", "each",
+    "not allowed", "forbidden", "mandatory", "don't", "cannot", "can't", "no longer", "instead of", "before any", "whenever", "every", "each", "everything", "all",
+)  # fmt: skip
+DECIDED = (
+    "decided", "decision", "we go with", "going with", "went with", "settled", "agreed on", "we agreed", "chose", "gave up on", "off the table", "we picked", "signed off",
 )  # fmt: skip
 _DECIDED = (
     "decided", "decision", "go with", "going with", "went with", "settled", "agreed", "switched", "switching", "chose", "picked", "we use", "let's use", "renaming", "renamed",
@@ -42,7 +45,7 @@ _TECHNICAL = frozenset(
     customer customers client clients team standup roadmap milestone feature features design component components product users user
     metric metrics incident outage oncall on-call sre linter lint script scripts job jobs cron backup dashboard data dataset model
     review reviewer reviews scope backlog architecture infra cloud aws gcp azure vendor importer exporter parser invoice invoices website
-    site host hosts binary port wasm amounts ids errors exceptions exception""".split()  # noqa: SIM905
+    codebase monorepo site host hosts binary port wasm amounts ids errors exceptions exception""".split()  # noqa: SIM905
 )
 _VAGUE = frozenset("this that these those it thing things stuff here there something".split())  # noqa: SIM905
 
@@ -64,7 +67,7 @@ def worth(said: Sentence, times: int) -> int:
     score += own and bool(words & _STATES)
     score += own and 1
     score += 2 * said.says(*_DECIDED) + said.says(*_NORM)
-    score += bool(words & KIN) + bool(words & _TECHNICAL and not own)
+    score += bool(words & KIN) + bool(words & _TECHNICAL) + bool(_FIRST_NAME.match(said.text))
     if said.says(*_PROBLEM):
         score -= 3
     if len(words) < 4 and not particular:
@@ -103,10 +106,10 @@ _ABOUT: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
         ("tasks", 4, r"\b(?:needs? to|has to|have to|must(?! (?:not|never|always))|wants a reminder|deadline|due|to-?do|still to|needs \w+ done|owes)\b"),
         ("goals", 4, r"\b(?:wants to (?!be called)|would like to|would love to|goal|hopes? to|plans? to|aims? to|dreams? of|training for|saving (?:up )?for|is learning|is writing)\b"),
         ("preferences", 4, r"\b(?:prefers?|likes?|dislikes?|loves?|hates?|favou?rite|would rather|rather not|enjoys?|can(?:no|')t stand|wants to be called|put \w+ down as|asked not to|no longer eats)\b"),
-        ("preferences", 3, r"\b(?:asked to|rule is to|vegan|vegetarian|pescatarian|switched to|avoids?|signs?\b.*\bas|book \w+ an?)\b"),
+        ("preferences", 3, r"(?:'s rule|\bwants (?:no|nothing))\b|\b(?:asked to|can only|vegan|vegetarian|pescatarian|switched to|avoids?|signs?\b.*\bas|book \w+ an?)\b"),
         ("procedural", 5, r"(?:\b(?:before any|whenever|every time|to (?:release|deploy|build|run|test|reset|set up|restart)\b.*[:,]|conventions?|code style|steps?|workaround|runbook|never edit|must always|always run|must never)\b)"),
         ("procedural", 2, r"\b(?:always|never|must|only|goes? through|has to be|run|use)\b"),
-        ("projects", 4, r"\b(?:decided|decision|go(?:es|ing)? with|settled|renam\w+|release manager|owns the|takes over|scrum master|milestone|roadmap|pin|gave up on|off the table|dropp?(?:ed|ing|s)?|chose|scope|launch\w*)\b"),
+        ("projects", 4, r"\b(?:asked whether|product is|decided|decision|go(?:es|ing)? with|settled|renam\w+|release manager|owns the|takes over|scrum master|milestone|roadmap|pin|gave up on|off the table|dropp?(?:ed|ing|s)?|chose|scope|launch\w*)\b"),
         ("event", 3, r"\b(?:wedding|birthday|anniversary|appointment|meeting|trip|flight|concert|party|exam|test on|interview|surgery|funeral|conference|holiday|vacation|visit\w*|born|moves? (?:in|out|day)|moving day|release \d|freeze|launch|starts? (?:on|as|in)|started|engaged|married|came in|happened|switched off|last serviced|is on leave|celebrat\w+|\d0th)\b"),
         ("relationships", 3, r"\b(?:" + "|".join(sorted(map(re.escape, KIN - PETS), key=len, reverse=True)) + r")\b"),
         ("profile", 3, r"\b(?:lives? in|is from|comes from|born in|years old|works? (?:as|at|for|in|nights)|speaks|drives|retired|allergic|passport|phone number|e-?mail|has an? (?:\w+ ){0,3}(?:" + "|".join(PETS) + r")|diabetic|coeliac|wheelchair|moved (?:to|from)|is an? \w+|\bis \d\d\b|gave up smoking)\b"),
@@ -123,8 +126,8 @@ def category(text: str, *, tech: bool, times: int) -> tuple[str, int]:
         if pattern.search(text):
             scores[name] = scores.get(name, 0) + weight
     if tech:
-        for name in ("procedural", "projects", "knowledge"):
-            scores[name] = scores.get(name, 0) + 2
+        for name, bonus in (("knowledge", 3), ("projects", 2), ("procedural", 2)):
+            scores[name] = scores.get(name, 0) + bonus
         for name in ("preferences", "profile", "relationships", "activity"):
             scores[name] = scores.get(name, 0) - 2
     else:

@@ -88,11 +88,12 @@ def find(tx: Tx, engine: Engine, sought: Sought, wanted: Wanted) -> Hits:
             break
         depth *= _DEEPER
     hits: list[Hit] = []
+    mark = sought.value
     for key in dict.fromkeys([*text, *near]):
         id, item_id, seq, ts, author = confirmed[key]
         hits.append(
             Hit(
-                ref=sought.value + id,
+                ref=mark + id,
                 item_id=item_id,
                 text=proposed.text.get(key),
                 cosine=proposed.cosine.get(key),

@@ -22,8 +22,8 @@ from recollect.policy.bands import Auto, Fallback, Near, New, Recreate, Update
 from recollect.ports import Embedder, Held, Store, Vector, Wanted
 from recollect.write.owner import Owner
 
-NEIGHBOURS = 20
-LINKS = 5
+NEIGHBOURS = 8
+LINKS = 3
 WITNESSES = 20
 _WORDS_ONLY = Profile(same=1.0, judge=0.6, link_min=0.4, floor=0.0)
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from recollect.store.sqlite.resident.columns import Columns, Mask
 
-BITS_ABOVE = 100_000
+BITS_ABOVE = 200_000
 """So many codes are compared one by one. Above it, signs alone are compared first, and the best of them by codes."""
 DEEP = 20
-_DEEP_AT_LEAST = 4_000
+_DEEP_AT_LEAST = 8_000
 _BLOCK = 1 << 16
 _SPARSE = 8
 _SAMPLED = 4_096
