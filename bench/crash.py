@@ -47,7 +47,7 @@ from recollect.memory import Memory
 from recollect.ports import Store
 from recollect.settings import load
 from recollect.wiring import open_memory, open_store
-from recollect.write.ingest import Message
+from recollect.write.message import Message
 
 TENANT = TenantId("crash")
 USER = "mira"

@@ -98,9 +98,7 @@ def loudest(weights: Mapping[str, np.ndarray], tokens: Tokenizer) -> dict[str, n
     model, inputs = exact(weights)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     runs = [session.run(list(inputs.values()), {"input_ids": _ids(tokens, sample)}) for sample in SAMPLES]
-    return {
-        site: np.max([np.abs(run[number][0]).max(0) for run in runs], axis=0) for number, site in enumerate(inputs)
-    }
+    return {site: np.max([np.abs(run[number][0]).max(0) for run in runs], axis=0) for number, site in enumerate(inputs)}
 
 
 def compare(model: Path, drawn: bytes, tokens: Tokenizer) -> Sequence[float]:

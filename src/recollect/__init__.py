@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from recollect.errors import RecollectError
     from recollect.memory import Memory
     from recollect.wiring import open_memory
-    from recollect.write.ingest import Message
+    from recollect.write.message import Message
 else:
     _HOMES = {
         "ItemId": "domain.ids",
         "Memory": "memory",
-        "Message": "write.ingest",
+        "Message": "write.message",
         "Principal": "domain.scope",
         "RecollectError": "errors",
         "Role": "domain.scope",

@@ -15,7 +15,7 @@ from recollect.domain.ids import EventId, ItemId, Rev
 from recollect.domain.item import Artifact, Visibility
 from recollect.domain.query import Answer, Filters, Query, Result
 from recollect.errors import Invalid, RecollectError, StoreUnreachable
-from recollect.write.ingest import Ingested, Message, Remembered
+from recollect.write.message import Ingested, Message, Remembered
 
 _PROBLEM = "urn:recollect:"
 _ONE_WORD = {"categories": "category", "kinds": "kind", "states": "state"}
@@ -27,7 +27,7 @@ class Client:
     def __init__(self, address: str, token: str, *, timeout: float = 30.0) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Invalid(f"{address!r} is not the address of a server", "Give one like http://127.0.0.1:7455")
+            raise Invalid(f"{address!r} is not the address of a server", "Give one like http://127.0.0.1:7077")
         self._kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._place, self._base, self._timeout = parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), timeout
         self._headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from recollect.custody import Custody, Deps
 from recollect.domain import witness as notation
@@ -23,10 +22,10 @@ from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.ports import UNWRITTEN, Held
 from recollect.write.extraction import Extraction
-from recollect.write.ingest import Appended, Ingest, Ingested, Message, Remembered, Statement, Threads
-
-if TYPE_CHECKING:
-    from recollect.write.formats import Thread
+from recollect.write.foreign import Thread
+from recollect.write.ingest import Ingest
+from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
+from recollect.write.threads import Threads
 
 PURGE_AFTER = timedelta(days=30)
 DEFAULT_THREAD = "notes"
@@ -174,7 +173,7 @@ class Memory(Custody):
 
     def bulk(
         self,
-        threads: "Iterable[Thread]",
+        threads: Iterable[Thread],
         *,
         visibility: Visibility | None = None,
         user_id: str | None = None,
@@ -183,7 +182,7 @@ class Memory(Custody):
     ) -> Bulk:
         """Take in many messages in few writes. They are evidence and found by their words at once; vectors and memories
         follow by jobs. `progress` is told after each group how many messages it had."""
-        total = Bulk()
+        total: Bulk = Bulk()
         for thread in threads:
             with checked():
                 way = self._ingest(visibility, user_id, project_id, thread.id, None)

@@ -14,7 +14,7 @@ from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, T
 from recollect.domain.item import Item, Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head
-from recollect.domain.observation import Observation, Operation, Usage
+from recollect.domain.observation import Cursor, Observation, Operation, Usage
 from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Record
@@ -226,6 +226,11 @@ class Store(Protocol):
     # -- the side doors -----------------------------------------------------------------------------------
     def observe(self, tenant: TenantId, observations: Sequence[Observation]) -> None:
         """Count uses and keep operational events. Not journalled."""
+        ...
+
+    def cursor(self, tenant: TenantId, reader: str, thread_id: str) -> Cursor | None:
+        """How far a reader was told in a thread what has changed; None where it never was. Moved on by observing
+        Told."""
         ...
 
     def save_checkpoint(self, scope: Scope, checkpoint: Checkpoint, *, actor: Actor) -> None:

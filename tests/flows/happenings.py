@@ -72,7 +72,7 @@ from recollect.errors import Stale
 from recollect.memory import EDITABLE, Memory
 from recollect.ports import Store
 from recollect.store.sidecar import FileErasures, FileSeal
-from recollect.write.ingest import Message
+from recollect.write.message import Message
 from tests.flows.snapshot import Snapshot, snapshot
 from tests.worlds import DAWN, World
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, Message, Principal, Role, Visibility
+from recollect.care.restore import ToRevision
 from recollect.custody import Deps
 from recollect.domain.change import Create
 from recollect.domain.event import Trust
@@ -19,6 +20,7 @@ from recollect.jobs.worker import Worker
 from recollect.models.local import LocalEmbedder
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.write.extraction import Caps
+from recollect.write.foreign import Thread
 from tests.worlds import World
 
 EMBEDDER = LocalEmbedder()
@@ -189,8 +191,6 @@ def test_long_texts_are_cut_into_chunks_that_are_embedded_later(memory: Memory, 
 
 
 def test_what_comes_in_bulk_is_evidence_at_once_and_memory_soon(memory: Memory):
-    from recollect.write.formats import Thread
-
     turns = tuple(say(f"Note {n}: my cousin Ines{n} lives in Lyon.", ts=MARCH + timedelta(hours=n)) for n in range(5))
     told: list[int] = []
     result = memory.bulk([Thread("import 1", "Old notes", turns)], progress=told.append)
@@ -223,8 +223,6 @@ def test_a_repeat_with_a_key_answers_the_same(memory: Memory):
 
 
 def test_a_memory_made_of_a_turn_goes_when_the_turn_is_taken_back(memory: Memory, world: World):
-    from recollect.care.restore import ToRevision
-
     before = memory.head().rev
     memory.ingest([say("My brother Emil lives in Graz.")], wait=True, thread_id="family")
     assert words(memory)

@@ -118,7 +118,7 @@ def test_names_of_credentials_are_given_once_and_taken_as_they_are(recollect: Co
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example.org", "evil.example.org:7455", "localhost.evil.example.org", "192.0.2.7", "", "[::1", "a@b"]
+    "host", ["evil.example.org", "evil.example.org:7077", "localhost.evil.example.org", "192.0.2.7", "", "[::1", "a@b"]
 )
 def test_a_host_that_is_not_the_servers_own_is_refused(server: Served, host: str):
     for path in ("/api/health", "/api/memory/query", "/mcp"):
@@ -126,7 +126,7 @@ def test_a_host_that_is_not_the_servers_own_is_refused(server: Served, host: str
         assert "--allow-host" in told["help"]
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:1", "[::1]:7455"])
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9", "127.0.0.1:1", "[::1]:7077"])
 def test_names_of_this_machine_are_the_servers_own(server: Served, host: str):
     assert server.ask("GET", "/api/health", headers={"Host": host}).status == 200
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import UTC, datetime
 
 import pytest
@@ -11,9 +12,11 @@ from recollect.domain.ids import ItemId
 from recollect.domain.item import Artifact, ArtifactType, Visibility
 from recollect.domain.query import Filters, Form, Query, Source
 from recollect.errors import Forbidden, Invalid, KeyReused, NotFound, StoreUnreachable
-from recollect.write.ingest import Message
+from recollect.interfaces.http.requests import FilterBody
+from recollect.write.message import Message
 from tests.interfaces.served import Served, serving
 from tests.postgres import fresh_database
+from tests.test_docs import DOCS, code, section
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -116,6 +119,16 @@ def test_the_un_prefixed_routes_answer_the_same(server: Served):
     assert set(one) == {"header", "results", "tokens", "rev"}
 
 
+def test_every_filter_of_the_domain_can_be_asked_for():
+    known = {field.name for field in fields(Filters)}
+    assert {
+        {"category": "categories", "kind": "kinds", "state": "states"}.get(name, name)
+        for name in FilterBody.model_fields
+    } == known
+    told = section((DOCS / "http.md").read_text("utf-8"), "## Routes")
+    assert FilterBody.model_fields.keys() <= set(code(told))
+
+
 def test_the_contracts_own_example_is_understood(server: Served):
     example = {
         "agent": "planner",
@@ -157,7 +170,7 @@ def test_what_the_server_refuses_is_the_same_error_here(client: Client, server: 
         Client("ftp://x", "y")
     with pytest.raises(Invalid, match="over HTTP"):
         client.remember("x", key="two\nlines")
-    with pytest.raises(Forbidden):
+    with pytest.raises(Invalid, match="agent_id"):
         client.remember("x", visibility=Visibility.AGENT_SILO)
 
 

@@ -234,17 +234,13 @@ def inspect(inspector: Path, server: Served, transport: str, *options: str) -> A
 def test_the_official_inspector_finds_nothing_wrong(inspector: Path, server: Served, transport: str):
     listed = inspect(inspector, server, transport, "--method", "tools/list", "--strict")
     assert [tool["name"] for tool in listed["tools"]] == TOOLS
-    sentence = f"The inspector came over {transport}."
+
+
+def test_the_official_inspector_remembers_and_asks(inspector: Path, server: Served):
     call = ["--method", "tools/call", "--tool-name"]
-    kept = inspect(inspector, server, transport, *call, "memory_remember", "--tool-arg", f"text={sentence}")
+    sentence = "The inspector came on a Tuesday."
+    kept = inspect(inspector, server, "http", *call, "memory_remember", "--tool-arg", f"text={sentence}")
     assert kept["structuredContent"]["outcome"] == "created"
-    asked = inspect(
-        inspector,
-        server,
-        transport,
-        *call,
-        "memory_query",
-        "--tool-arg",
-        f"query=Over what came the inspector: {transport}?",
-    )
+    question = "query=When did the inspector come?"
+    asked = inspect(inspector, server, "http", *call, "memory_query", "--tool-arg", question)
     assert sentence in asked["content"][0]["text"]

@@ -1,6 +1,7 @@
 """A language model behind the Writer port: an answer of the form that was asked for, or ModelFailed."""
 
 import asyncio
+import gzip
 import json
 import threading
 import time
@@ -14,11 +15,14 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from recollect.domain.ids import TenantId
+from recollect.domain.event import Event
+from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.prompt import Prompt
 from recollect.errors import Invalid, ModelFailed
 from recollect.models.budget import TokenBudget
-from recollect.models.writer import Endpoint, ModelWriter
+from recollect.models.writer import LARGEST_ANSWER, Endpoint, ModelWriter
+from recollect.policy.grounded import extracted
+from recollect.policy.prompts import extraction
 from tests.models.service import Asked, Reply, Service, closed_port, serving
 
 KEY = "sk-never-to-be-seen"
@@ -180,7 +184,6 @@ def test_a_failure_that_passes_is_tried_again():
         Reply({}),
         Reply({"choices": []}),
         Reply({"content": 7, "choices": 7}),
-        Reply(b"\x1f\x8b\x08 packed", headers={"Content-Encoding": "gzip"}),
         Reply('{"choices": [', cut=True),
         Reply("[" * 200_000),
         Reply("x" * 5_000_000),
@@ -192,6 +195,20 @@ def test_a_service_that_misbehaves_is_a_model_that_failed(reply: Reply, model: s
         url = service.url.removesuffix("/v1") if model.startswith("anthropic") else service.url
         with writing(url, model) as writer:
             failure(writer)
+
+
+def test_an_answer_larger_than_any_honest_one_is_broken_off():
+    with serving(lambda asked: chat(asked, GOOD, padding="x" * LARGEST_ANSWER)) as service, writing(service) as writer:
+        failure(writer)
+
+
+def test_a_packed_answer_is_not_unpacked():
+    def packed(asked: Asked) -> Reply:
+        body = json.dumps(chat(asked, GOOD).body).encode()
+        return Reply(gzip.compress(body), headers={"Content-Encoding": "gzip"})
+
+    with serving(packed) as service, writing(service) as writer:
+        failure(writer)
 
 
 @pytest.mark.parametrize(
@@ -430,3 +447,33 @@ def test_a_maker_without_a_key_is_a_model_that_failed(monkeypatch: pytest.Monkey
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ModelFailed, match="Check its key"):
         ModelWriter(Endpoint("openai:gpt-5-mini"), budget()).write(PROMPT, tenant=TENANT)
+
+
+# -- what it is for ---------------------------------------------------------------------------------------
+
+
+def test_facts_come_out_of_turns_over_the_wire_and_only_those_that_were_said():
+    turns = [
+        Event(
+            id=EventId("e"), item_id=ItemId("i"), ts=NOON, author="Nadia", role="user", text="I sold the kiln in April."
+        )
+    ]
+    told = {
+        "text": "Nadia sold the kiln in April 2026.",
+        "key": None,
+        "value": None,
+        "scope": "Nadia",
+        "confidence": 0.9,
+        "category": "activity",
+        "importance": 3,
+        "private": False,
+        "valid_from": None,
+        "valid_to": None,
+        "corrects": False,
+        "witnesses": [1],
+    }
+    invented = told | {"text": "Nadia bought a loom from Viktor."}
+    answer = {"facts": [told, invented]}
+    with serving(lambda asked: chat(asked, answer)) as service, writing(service) as writer:
+        facts = writer.write(extraction(turns, frozenset({0})), tenant=TENANT)
+    assert [candidate.text for candidate in extracted(facts, turns, frozenset({0}))] == [told["text"]]

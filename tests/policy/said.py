@@ -82,7 +82,7 @@ KEPT: dict[str, list[tuple[str, str, list[list[str]]]]] = {
         ("Berk", "ERR-2207 means that the certificate of the scanner has expired.", [["ERR-2207", "certificate"]]),
         ("Wim", "Production runs Postgres 16, staging is still on 15.", [["Postgres 16", "staging", "15"]]),
         ("Dagny", "The feature flag for the new editor is called ed_next.", [["feature flag", "ed_next"]]),
-        ("Rafa", "Our largest customer is Oakline, they pay yearly.", [["Oakline", "pay yearly"]]),
+        ("Rafa", "Our largest customer is Oakline, they pay yearly.", [["Oakline", "pays yearly"]]),
         ("Tuva", "The mailer is written in Elixir and lives in the stork repo.", [["mailer", "Elixir", "stork"]]),
         ("Ignacio", "Builds take 11 minutes since we added the e2e suite.", [["11 minutes", "e2e"]]),
         ("Sunniva", "The wifi at the office is called Fjord-Guest.", [["wifi", "Fjord-Guest"]]),
@@ -282,7 +282,7 @@ DIALOGUES: dict[str, tuple[list[Turn], list[list[str]], list[str]]] = {
         ["misty"],
     ),
     "who she is": (
-        [("Ragna", "user", "My aunt Solveig rang."), ("Ragna", "user", "She is selling the farm in Voss.")],
+        [("Ragna", "user", "Did my aunt Solveig ring?"), ("Ragna", "user", "She is selling the farm in Voss.")],
         [["Ragna's aunt Solveig", "farm in Voss"]],
         [],
     ),
@@ -312,7 +312,7 @@ DIALOGUES: dict[str, tuple[list[Turn], list[list[str]], list[str]]] = {
     ),
     "a secret is not kept": (
         [("Mai", "user", "My PIN is 4812 and the bank is Sparkasse Ulm.")],
-        [],
+        [["Sparkasse Ulm"]],
         ["4812"],
     ),
     "we are the team at work": (

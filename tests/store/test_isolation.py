@@ -22,13 +22,14 @@ from recollect.domain.change import (
     Withdraw,
     revise,
 )
-from recollect.domain.ids import TenantId
+from recollect.domain.ids import EventId, Rev, Seq, TenantId
 from recollect.domain.item import Visibility
 from recollect.domain.job import Finish, Leased
-from recollect.domain.observation import Use, Used
+from recollect.domain.observation import Cursor, Use, Used
+from recollect.domain.observation import Told as ToldChanges
 from recollect.domain.record import Retention, Rules
 from recollect.errors import LeaseLost, NotFound, RecollectError, Repeated, Stale
-from recollect.ports import Receipt, Store, Vector
+from recollect.ports import Receipt, Store, Vector, Wanted
 from recollect.store.tx import bound
 from tests.store.conftest import new_world
 from tests.worlds import ALL, ANY_STATE, DAWN, EVERYTHING, MIRA, Furnished, Told, World, furnish, numbers
@@ -67,13 +68,14 @@ def neighbours_in(store: Store) -> Neighbours:
         made = furnish(world, mark)
         job = world.job(kind, not_before=DAWN)
         world.store.enqueue(world.tenant, [job])
-    theirs = neighbour.tell("alpha alone", thread="attic", user_id="eve")
+    theirs = neighbour.tell("alpha alone", thread="attic", user_id="eve", role="user")
     more = neighbour.relation(theirs.item, made.told.item)
     operation = neighbour.operation("alpha", "alpha", "alpha")
     neighbour.apply(
         Link(more), Note(Rules(), Rules(retention=Retention.PURGE)), receipt=Receipt("alpha", "alpha", "{}")
     )
-    neighbour.store.observe(neighbour.tenant, [operation, Used(theirs.item.id, Use.CITED, DAWN)])
+    cursor = ToldChanges("alpha", "attic", Cursor(Rev(1), Seq(1)))
+    neighbour.store.observe(neighbour.tenant, [operation, Used(theirs.item.id, Use.CITED, DAWN), cursor])
     neighbour.store.save_checkpoint(neighbour.scope, neighbour.checkpoint({}, "attic", "eve"), actor=MIRA)
     gone = neighbour.tell("alpha gone", thread="attic")
     neighbour.apply(Erase((gone.item.id,), (gone.version.id,), (gone.event.id,), (), "asked for"))
@@ -209,6 +211,81 @@ def search(n: Neighbours) -> object:
     assert n.store.search(n.tenant, ["alpha"], EVERYTHING) == []
     assert n.store.search(n.tenant, ["beta"], EVERYTHING) != []
     return None
+
+
+@act
+def find_events(n: Neighbours) -> object:
+    looked = Wanted(
+        words=["alpha", "beta"], vector=numbers(0.1, -2.5), embedder="mini", filters=ANY_STATE, sight=EVERYTHING
+    )
+    found = n.store.find_events(n.tenant, looked).hits
+    assert len(found) == 3
+    assert all(n.store.events_by_id(n.tenant, [EventId(hit.ref[2:])]) for hit in found)
+    return n.store.events_by_id(n.tenant, [EventId(hit.ref[2:]) for hit in found])
+
+
+@act
+def find_items(n: Neighbours) -> object:
+    looked = Wanted(words=["alpha", "beta"], vector=numbers(7), embedder="big", filters=ANY_STATE, sight=EVERYTHING)
+    found = n.store.find_items(n.tenant, looked).hits
+    assert len(found) == 2
+    return [n.store.versions(n.tenant, hit.item_id) for hit in found]
+
+
+@act
+def speaking(n: Neighbours) -> object:
+    assert n.store.speaking(n.tenant, [n.theirs.item.id]) == {}
+    return n.store.speaking(n.tenant, [n.made.told.item.id])
+
+
+@act
+def edges(n: Neighbours) -> object:
+    assert n.store.edges(n.tenant, [n.theirs.item.id]) == []
+    return n.store.edges(n.tenant, [n.made.told.item.id])
+
+
+@act
+def near_events(n: Neighbours) -> object:
+    assert n.store.near_events(n.tenant, [(n.theirs.event.item_id, 1)]) == []
+    return n.store.near_events(n.tenant, [(n.made.told.event.item_id, 1)])
+
+
+@act
+def repeats(n: Neighbours) -> object:
+    assert n.store.repeats(n.tenant, n.theirs.event.item_id, [n.theirs.event.text]) == {}
+    [same] = n.store.repeats(n.tenant, n.made.told.event.item_id, [n.made.told.event.text])
+    return same
+
+
+@act
+def witness_counts(n: Neighbours) -> object:
+    assert n.store.witness_counts(n.tenant, [n.theirs.item.id]) == {}
+    assert n.store.witness_counts(n.tenant, [n.made.told.item.id]) == {n.made.told.item.id: 1}
+    return None
+
+
+@act
+def latest(n: Neighbours) -> object:
+    assert n.store.latest(n.tenant, n.theirs.event.item_id, 5) == []
+    return n.store.latest(n.tenant, n.made.told.event.item_id, 50)
+
+
+@act
+def unembedded(n: Neighbours) -> object:
+    assert n.store.unembedded(n.tenant, "mini", n.theirs.event.item_id, 5) == []
+    return n.store.unembedded(n.tenant, "mini", n.made.told.event.item_id, 50)
+
+
+@act
+def extracted_since(n: Neighbours) -> object:
+    assert n.store.extracted_since(n.tenant, "eve", DAWN - timedelta(days=1), 5) == 0
+    return None
+
+
+@act
+def cursor(n: Neighbours) -> object:
+    assert n.store.cursor(n.tenant, "alpha", "attic") is None
+    return n.store.cursor(n.tenant, "reader", "kitchen")
 
 
 @act

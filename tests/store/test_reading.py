@@ -40,7 +40,7 @@ TIMES = [DAWN + timedelta(days=day) for day in range(5)]
 STATE = [Active(), Archived(DAWN), Expired(DAWN), *(SoftDeleted(DAWN, at) for at in TIMES)]
 
 
-def _any_item(world: World, chance: Random) -> Item:
+def any_item(world: World, chance: Random) -> Item:
     pick = chance.choice
     visibility = pick(list(Visibility))
     needs = {
@@ -71,6 +71,8 @@ def _any_item(world: World, chance: Random) -> Item:
         core=pick([True, False]),
         pinned_min_level=pick([None, Level.R2]),
         updated_at=pick(TIMES),
+        valid_from=pick([None, *TIMES[:3]]),
+        valid_to=pick([None, *TIMES[3:]]),
     )
 
 
@@ -91,11 +93,11 @@ def crowd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         store = SqlStore(SqliteEngine(tmp_path_factory.mktemp("crowd") / "memory.db"))
     world, neighbour = new_world(store), new_world(store)
     chance = Random(7)
-    items = [_any_item(world, chance) for _ in range(150)]
-    gone = [_any_item(world, chance) for _ in range(20)]
+    items = [any_item(world, chance) for _ in range(150)]
+    gone = [any_item(world, chance) for _ in range(20)]
     world.apply(*map(Create, [*items, *gone]))
     world.apply(*map(Withdraw, gone))
-    neighbour.apply(*map(Create, [_any_item(neighbour, chance) for _ in range(20)]))
+    neighbour.apply(*map(Create, [any_item(neighbour, chance) for _ in range(20)]))
     yield Crowd(world, sorted(items, key=lambda item: item.id, reverse=True), gone)
     if request.param == "sqlite":
         store.close()
@@ -111,12 +113,18 @@ def asked_for(item: Item, filters: Filters) -> bool:
         },
         "kinds": filters.kinds is not None and item.kind in filters.kinds,
         "categories": filters.categories is not None and item.category in filters.categories,
+        "without": item.category not in filters.without,
         "states": state in filters.states,
         "pinned": item.pinned == filters.pinned,
         "importance_min": filters.importance_min is not None and item.importance >= filters.importance_min,
         "importance_max": filters.importance_max is not None and item.importance <= filters.importance_max,
         "updated_after": filters.updated_after is not None and item.updated_at > filters.updated_after,
         "updated_before": filters.updated_before is not None and item.updated_at < filters.updated_before,
+        "valid_at": bool(
+            filters.valid_at
+            and (item.valid_from is None or item.valid_from <= filters.valid_at)
+            and (item.valid_to is None or filters.valid_at < item.valid_to)
+        ),
         "purge_due": bool(filters.purge_due and purge_at and purge_at <= filters.purge_due),
     }
     assert conditions.keys() == {field.name for field in fields(Filters)}, "a filter that the model does not know"
@@ -154,6 +162,7 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "role": _maybe(*NAMES),
     "kinds": _some("fact", "insight", "episode", "workflow"),
     "categories": _some(*NAMES, "z"),
+    "without": st.frozensets(st.sampled_from([*NAMES, "z"])),
     "states": st.frozensets(st.sampled_from(sorted(STATES.values())), min_size=0),
     "pinned": _maybe(True, False),
     "core": _maybe(True, False),
@@ -162,6 +171,7 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "updated_after": _maybe(*MOMENTS),
     "updated_before": _maybe(*MOMENTS),
     "purge_due": _maybe(*MOMENTS),
+    "valid_at": _maybe(*MOMENTS),
 }
 ROBINS = Sight(users=None, projects=None, silo="robin")
 SIGHTS = st.builds(Sight, users=_some(*USERS), projects=_some(*PROJECTS), silo=_maybe(*AGENTS))
@@ -187,14 +197,19 @@ def test_each_filter_alone_keeps_what_the_model_keeps(crowd: Crowd, name: str):
 
 
 def _examples(name: str) -> list[object]:
-    if name in ("kinds", "categories", "states"):
-        values = {"kinds": ("fact", "episode"), "categories": ("x",), "states": ("archived", "soft_deleted")}[name]
+    if name in ("kinds", "categories", "without", "states"):
+        values = {
+            "kinds": ("fact", "episode"),
+            "categories": ("x",),
+            "without": ("x",),
+            "states": ("archived", "soft_deleted"),
+        }[name]
         return [frozenset(), frozenset(values), frozenset(values[:1])]
     return {
         **{field: ["ana", "robin", "house", "x"] for field in CHOICES},
         **{field: [True, False] for field in ("pinned", "core")},
         **{field: [1, 3, 5] for field in ("importance_min", "importance_max")},
-        **{field: MOMENTS for field in ("updated_after", "updated_before", "purge_due")},
+        **{field: MOMENTS for field in ("updated_after", "updated_before", "purge_due", "valid_at")},
     }[name]
 
 

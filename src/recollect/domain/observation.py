@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from recollect.domain.ids import ItemId, RecordId
+from recollect.domain.ids import ItemId, RecordId, Rev, Seq
 
 
 class Use(StrEnum):
@@ -38,7 +38,25 @@ class Operation:
     ts: datetime
 
 
-Observation = Used | Operation
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a reader has been told what changed: revision, place in the journal, revision of the thread."""
+
+    rev: Rev
+    seq: Seq
+    thread_rev: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A reader was told in a thread what has changed, up to here. Cursors only move on."""
+
+    reader: str
+    thread_id: str
+    cursor: Cursor
+
+
+Observation = Used | Operation | Told
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ class Filters:
     role: str | None = None
     kinds: frozenset[str] | None = None
     categories: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
+    """Categories that are left out."""
     states: frozenset[str] = frozenset({"active"})
     pinned: bool | None = None
     core: bool | None = None

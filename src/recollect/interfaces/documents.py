@@ -37,7 +37,7 @@ from recollect.domain.version import Version
 from recollect.domain.witness import written
 from recollect.memory import Shown
 from recollect.policy.rollback import Plan
-from recollect.write.ingest import Ingested, Remembered
+from recollect.write.message import Ingested, Remembered
 
 # Fields whose values tell nothing of what a memory says.
 BLIND = frozenset(

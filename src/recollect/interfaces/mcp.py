@@ -21,7 +21,7 @@ from recollect.interfaces import documents
 from recollect.interfaces.fence import bullet, fenced
 from recollect.interfaces.http import answers
 from recollect.memory import Memory
-from recollect.write.ingest import Remembered
+from recollect.write.message import Remembered
 
 _INSTRUCTIONS = """Recollect is long-term memory that outlives this conversation.
 

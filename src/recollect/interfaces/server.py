@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
     from recollect.jobs.worker import Worker
     from recollect.settings import Settings
 
-PORT = 7455
+PORT = 7077  # the default of the settings
 CREDENTIALS = "credentials.toml"
 _GRACE = 10  # seconds that requests at work get when the server is told to stop
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """Where to answer. Without a port it is the usual one, or any free one where that is taken."""
+    """Where to answer. A port that is `flexible` gives way to any free one where it is taken."""
 
     host: str = "127.0.0.1"
-    port: int | None = None
+    port: int = PORT
+    flexible: bool = False
     names: Sequence[str] = ()
     """Names the server is called by besides those of this machine itself."""
 
@@ -102,12 +103,16 @@ class _Server:
         from recollect import wiring
         from recollect.interfaces.credentials import Credentials, owner_token
         from recollect.interfaces.http import make_app
+        from recollect.jobs.background import Background
         from recollect.memory import Memory
 
         settings = self._settings
         token = owner_token(Path(f"{wiring.sidecar(settings)}.token"))
         owner = wiring.principal(settings)
-        worker = wiring.worker(settings)
+        deps = wiring.dependencies(settings)
+        crew = Background(lambda: wiring.workers(deps, settings))  # for what a write leaves for right after
+        memory = Memory(replace(deps, wake=crew.wake, rest=crew.close), owner)
+        worker = wiring.workers(deps, settings)  # for what comes by the clock, and from other programs
         here = Presence(_address(listener), token, os.getpid(), version("recollect"))
         threads = [
             threading.Thread(target=worker.run, args=(self._stop,), name="worker"),
@@ -121,7 +126,7 @@ class _Server:
             self._ready(here)
 
         app = make_app(
-            Memory(worker.deps, owner),
+            memory,
             Credentials(token, owner, credential_file(settings)),
             hosts=[*self._listening.names, self._listening.host],
             numbers=not self._listening.loopback,
@@ -143,7 +148,7 @@ class _Server:
             self._stop.set()
             if threads[0].ident:
                 threads[0].join()
-            worker.deps.store.close()
+            memory.close()
 
 
 class _usual_signals:  # noqa: N801 - read as a word: with _usual_signals()
@@ -168,7 +173,7 @@ def _warm(worker: "Worker") -> None:
 
 def _listen(listening: Listening) -> socket.socket:
     """A socket that clients can already connect to; they are answered once the server is ready."""
-    wanted = [listening.port] if listening.port is not None else [PORT, 0]
+    wanted = [listening.port, 0] if listening.flexible else [listening.port]
     failed: OSError | None = None
     for port in wanted:
         try:

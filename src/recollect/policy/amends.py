@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 _MARK = re.compile(
-    r"^(?:(?:oh|ah|ok|hey|um|uh|argh|ugh|damn)[,\s]+)?(?:actually|wait|no,? wait|no[,.!—-]|sorry|oops|typo|correction|scratch that|my bad|my mistake|nope|"
+    r"^(?:(?:oh|ah|ok|hey|um|uh|argh|ugh|damn|hmm?)[,\s]+)?(?:actually|wait|no,? wait|no[,.!—-]|sorry|oops|typo|correction|scratch that|my bad|my mistake|nope|"
     r"i (?:meant?|misread|misspoke|mistyped|was wrong|mixed|got (?:that|it) wrong)|make (?:that|it)|it's actually|that(?:'s| is| was) wrong|not \S+ but|"
     r"i need to correct|let me correct|small correction|update:)",
     re.IGNORECASE,
@@ -16,8 +16,8 @@ _TURNED = re.compile(
 )
 _VALUE = re.compile(
     r"(?P<address>[\w.+-]+@[\w-]+\.[\w.]+)|(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2}\s?[ap]m\b)|(?P<code>`[^`]+`)|"
-    r"(?P<date>\b(?:\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\s+\d{1,2}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{4})?|\bthe\s\d{1,2}(?:st|nd|rd|th)\b)|"
-    r"(?P<weekday>\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)|(?P<number>[$€£]?\b\d[\d.,]*\d\b|[$€£]?\b\d\b)|"
+    r"(?P<date>(?:\bon\s)?(?:\b(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s(?:the\s)?)?(?:\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\s+\d{1,2}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{4})?|\bthe\s\d{1,2}(?:st|nd|rd|th)\b|(?:\bon\s)?\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)|"
+    r"(?P<number>[$€£]?\b\d[\d.,]*\d\b|[$€£]?\b\d\b)|"
     r"(?P<count>\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)|(?P<name>\b[A-ZÀ-ÖØ-Þ][\w-]*[a-zà-öø-ÿ]\w*\b)",
     re.IGNORECASE,
 )
@@ -43,7 +43,7 @@ def values(text: str) -> list[Value]:
         kind = match.lastgroup or ""
         if kind == "name" and (match.group().lower() in _NO_NAMES or not match.group()[0].isupper()):
             continue
-        if kind == "date" and not match.group()[0].isdigit() and not match.group()[0].isupper() and not match.group().startswith("the"):
+        if kind == "date" and match.group().islower() and not re.search(r"\d|day", match.group()):
             continue
         found.append(Value(kind, match.group(), match.start(), match.end()))
     return found
@@ -54,6 +54,17 @@ def corrects(text: str) -> bool:
     return bool(_MARK.match(text.strip()))
 
 
+def correction(text: str) -> str:
+    """What a correction says, without "no wait" and "sorry" in front."""
+    text = text.strip()
+    for _ in range(4):
+        rest = _MARK.sub("", text, count=1).lstrip(" ,.!:;—–-")
+        if rest == text or not rest:
+            break
+        text = rest
+    return text
+
+
 def takes_back(text: str) -> bool:
     """Whether a sentence says that the one before does not hold."""
     return bool(_BACK.search(text))
@@ -61,12 +72,15 @@ def takes_back(text: str) -> bool:
 
 def settled(text: str) -> str:
     """A sentence that corrects itself, as it ends up: "on Tuesday, no wait, Wednesday" is on Wednesday."""
+    lower = text.lower()
+    if not any(hint in lower for hint in ("wait", "sorry", "mean", "make that", "rather", "correction", "scratch", "actually")):
+        return text
     for _ in range(3):
         found = _TURNED.search(text)
         if not found:
             return text
         left, right = text[: found.start()], text[found.end() :]
-        amended = amended_by(left, right)
+        amended = None if re.search(r"\w (?:is|was|are|has|have|will) ", right) else amended_by(left, right)
         if amended is None:
             return text
         text = amended
@@ -90,4 +104,6 @@ def amended_by(earlier: str, correction: str) -> str | None:
     unit = (tail.group() if tail else "") if not earlier[old.end :].strip(" .!") else ""
     if unit and re.search(r"\b(?:not|is|was|and|because|i|we)\b", unit, re.IGNORECASE):
         unit = ""
-    return f"{earlier[: old.start]}{value.text}{unit}{earlier[old.end :]}"
+    text = value.text.removeprefix("on ") if value.kind == "date" else value.text
+    lead = "on " if old.text.startswith("on ") and value.kind == "date" else ""
+    return f"{earlier[: old.start]}{lead}{text}{unit}{earlier[old.end :]}"

@@ -13,7 +13,7 @@ _OFFER = re.compile(
 )
 _PROPOSAL = re.compile(
     r"\b(?:I(?:'d| would)? (?:suggest|recommend|propose)(?: that)?(?: we| you| to)?|(?:we|you|I) could(?: also)?|how about|what about|why not|let's|"
-    r"my (?:suggestion|recommendation) is to|it (?:might|would) be (?:best|better|good) to|(?:I|we) can)\s+(?P<what>[^.?!\n]{3,200})",
+    r"my (?:suggestion|recommendation) is to|it (?:might|would) be (?:best|better|good) to|(?:I|we) can)\s+(?P<what>(?:[^.?!\n]|\.(?=\S)){3,200})",
     re.IGNORECASE,
 )
 _YES = re.compile(
@@ -37,6 +37,7 @@ _IDLE = re.compile(
     r"\b(?:how are you|anything else|what can I|how can I|what would you like|what do you think|can I help|help you|what's up|how does that sound|any questions|ready|how did|how was|why|how exciting|tell me more|how was|looking forward)\b",
     re.IGNORECASE,
 )
+_OPEN = re.compile(r"(?:\w+ )?(?:which|what|where|when|who|whose|how)\b", re.IGNORECASE)
 _FINITE = re.compile(r"\b(?:is|are|was|were|am|has|have|will|would|can|must|should|i'm|it's|we're|don't|i|we)\b", re.IGNORECASE)
 
 
@@ -54,6 +55,8 @@ def reply(before: str, said: list[Sentence], voice: Voice) -> Reply | None:
     first = opening_of(said)
     if first is None or _NO.search(first.text) or any(talk(sentence) is Talk.DEFERRED for sentence in said):
         return None
+    if found := _lettered(before, first, voice):
+        return found
     asked = _last(_OFFER, before)
     proposed = asked or _last(_PROPOSAL, before)
     if _YES.search(said[0].text):
@@ -72,10 +75,13 @@ def opening_of(said: list[Sentence]) -> Sentence | None:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> str | None:
-    found = None
-    for found in pattern.finditer(text):
-        pass
-    return found["what"].strip() if found else None
+    """The last thing offered. "Which airline should I search first?" offers nothing."""
+    last = None
+    for sentence in sentences(text):
+        if not _OPEN.match(sentence.text):
+            for last in pattern.finditer(sentence.text):
+                pass
+    return last["what"].strip() if last else None
 
 
 def _accepted(before: str, proposed: str | None, said: list[Sentence], voice: Voice) -> Reply | None:
@@ -84,13 +90,32 @@ def _accepted(before: str, proposed: str | None, said: list[Sentence], voice: Vo
         if not _lasting(proposed):
             return None
         return Reply(f"{voice.speaker} decided to {_heard(proposed, voice)}", used, decision=True)
+    if not _CONFIRMS.search(said[0].text):
+        return None
     stated = [sentence for sentence in sentences(before) if talk(sentence) is Talk.STATEMENT and not _FIRST.search(sentence.text)]
     if not stated:
         return None
     return Reply(_heard(stripped(stated[-1].text).text, voice), used, decision=False)
 
 
+_CONFIRMS = re.compile(r"^(?:oh |ah )?(?:yes|yeah|yep|yup|right|exactly|correct|true|indeed|that's right|ja)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|me|my|thanks|thank|great|good|nice|wonderful|sorry|welcome|congratulations)\b", re.IGNORECASE)
+
+
+_OPTION = re.compile(r"(?:^|\s)\(?([A-Da-d1-4])[).:]\s+(\S.{2,120}?)(?=[,;]?\s+(?:or\s+)?\(?[A-Da-d1-4][).:]\s|[\n;?]|\.\s|\.?$)")
+_LETTER = re.compile(r"^(?:option\s+)?([A-Da-d1-4])(?:[).:,!]+\s*|\s*$|\s+please\b)(.*)$", re.IGNORECASE | re.DOTALL)
+
+
+def _lettered(before: str, first: Sentence, voice: Voice) -> Reply | None:
+    """One of the options by its letter: "B" to "A) by mail, B) by post"."""
+    letter = _LETTER.match(first.text)
+    options = {match[1].lower(): match[2] for match in _OPTION.finditer(before)}
+    if not letter or letter[1].lower() not in options or len(options) < 2:
+        return None
+    chosen = _heard(options[letter[1].lower()], voice)
+    rest = _bare(retold(letter[2], voice)).strip(" ,") if letter[2].strip() else ""
+    added = f" ({rest})" if rest and rest.lower() not in chosen.lower() else ""
+    return Reply(f"{voice.speaker} chose {chosen}{added}", 1, decision=True)
 
 
 def _chosen(proposed: str, first: Sentence, voice: Voice) -> Reply | None:
@@ -121,7 +146,7 @@ def _answered(before: str, first: Sentence, voice: Voice) -> Reply | None:
     if not asked or len(first.words) > 30 or _FINITE.search(" ".join(first.words[:3])):
         return None
     question = stripped(asked[-1].text).text.rstrip(" ?")
-    if _IDLE.search(question) or _OFFER.search(asked[-1].text) or talk(first) is not Talk.STATEMENT:
+    if _IDLE.search(question) or (_OFFER.search(question + "?") and not _OPEN.match(question)) or talk(first) is not Talk.STATEMENT:
         return None
     return Reply(f"Asked about {_topic(question, voice)}, {voice.speaker} answered {_bare(retold(first.text, voice))}", 1, decision=False)
 

@@ -107,7 +107,8 @@ def renews(new: New, one: Near, profile: Profile) -> bool:
     """Whether the candidate takes the place of the memory: another value of the same key, or said as a correction."""
     if _same_key(new, one):
         return not _same_value(new, one) and one.cosine >= profile.link_min
-    return new.corrects and new.category == one.item.category and one.cosine >= profile.judge
+    near = (profile.judge + profile.same) / 2  # without a key, a correction must be about the very same
+    return new.corrects and new.category == one.item.category and one.cosine >= near
 
 
 def refines(new: New, one: Near, profile: Profile) -> bool:
@@ -163,6 +164,8 @@ def _same_key(new: New, one: Near) -> bool:
 
 
 def _same_value(new: New, one: Near) -> bool:
+    """Whether two values agree as far as they go: "Lyon" and "Lyon, France" do."""
     body = one.item.body
     assert isinstance(body, Fact)
-    return same_words(new.body.value or "", body.value or "")
+    ours, theirs = content(new.body.value or ""), content(body.value or "")
+    return ours <= theirs or theirs <= ours

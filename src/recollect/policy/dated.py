@@ -7,14 +7,25 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from recollect.policy import calendar
 from recollect.policy.calendar import WEEKDAYS, Grain
 from recollect.policy.dates import Mention, mentions
+from recollect.policy.sentences import Sentence
 
 _WEEKDAY = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b", re.IGNORECASE
 )
 _WITHIN = re.compile(r"\bwithin (?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week|month)s?(?: from (?:now|today))?\b", re.I)
+_FROM_TOMORROW = re.compile(r"\b(?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week|month)s? (?:from|after) tomorrow\b", re.IGNORECASE)
 _FROM_TODAY = re.compile(r"\b(\w+ (?:day|week|month|year)s?) from (?:today|now)\b", re.IGNORECASE)
+_FROM_NOW_ON = re.compile(r",?\s*\bfrom now on\b,?", re.IGNORECASE)
 _NTH = re.compile(r"(?:on |by )?the (\d{1,2})(?:st|nd|rd|th)$", re.IGNORECASE)
 _CLAUSE = re.compile(r", (?=and |but |so |because |which |then )|; |\. | because | and (?=(?:has|have|needs?|wants?|will|plans?) )")
+_AHEAD = re.compile(r"\b(?:is|are|gets?|will|must|has to|have to|needs?|should|can|wants?|going to|becomes?|expires?|leaves?|starts?)\b", re.I)
+_BEHIND = re.compile(r"\b(?:was|were|has been|have been|had|did|since|ago|last|came|went)\b", re.IGNORECASE)
+_TIMELY = frozenset(
+    """today tonight tomorrow yesterday morning afternoon evening night day days week weeks weekend month months year years ago now
+    spring summer autumn fall winter january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
+    wednesdays thursdays fridays saturdays sundays mon tue tues wed thu thur thurs fri sat sun quarter within""".split()  # noqa: SIM905
+)
 _COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 _EVERY = re.compile(
     r"\b(?:every|each|any|alternate|other|all|most|only on|first|second|third|fourth|last)\s+(?:\w+\s+)?$", re.IGNORECASE
@@ -28,6 +39,9 @@ _HABITUAL = re.compile(
     r"mornings|evenings|afternoons|nights|closed|play|train|practise|practice)\b",
     re.IGNORECASE,
 )
+_FOND = re.compile(r"\b(?:loves?|(?<!would )likes?|enjoys?|usually|always|every|prefers?|hates?|never)\b", re.IGNORECASE)
+_DETERMINED = re.compile(r"\b(?:the|a|an|this|our|my|your|\w+'s)\s$", re.IGNORECASE)
+_PART = re.compile(r"(?:in\s)?(early|late|mid)\b", re.IGNORECASE)
 _LEADS = re.compile(r"\b(?:in|on|by|since|until|till|from|of|before|after|for|due|around|within|to|early|late|as of|than|is|was|starting)[ -]$", re.I)
 _UNTIL = re.compile(r"\b(?:until|till|til|through|valid to|expires(?: on)?|ends(?: on)?)\s*(?:on |the )?$", re.IGNORECASE)
 _SINCE = re.compile(r"\b(?:since|from|as of|starting(?: on| in)?|effective|starts?(?: on)?|beginning)\s*(?:on |the )?$", re.IGNORECASE)
@@ -45,8 +59,11 @@ class Dated:
 
 def dated(text: str, at: datetime) -> Dated:
     """The statement, said at that moment, with the times that depend on it made absolute. A habit keeps its weekday."""
-    text = _WITHIN.sub(lambda match: _deadline(match, at.date()), text)
-    text = _FROM_TODAY.sub(r"in \1", text)
+    words = Sentence(text).words
+    if _TIMELY.isdisjoint(words) and not any(sign.isdigit() for sign in text):
+        return Dated(text)
+    if "from" in words or "within" in words or "after" in words:
+        text = _spelled(text, at.date())
     found = [mention for mention in _anchored(text, _joined(text, _mentions(text, at.date()))) if not _habit(text, mention)]
     parts: list[str] = []
     position = 0
@@ -67,11 +84,19 @@ def dated(text: str, at: datetime) -> Dated:
     return Dated(told, len(found), since, until)
 
 
-def _deadline(match: re.Match[str], at: date) -> str:
+def _spelled(text: str, at: date) -> str:
+    """Spans that are counted from a day: "within two weeks", "a week from tomorrow"."""
+    text = _FROM_NOW_ON.sub("", text)
+    text = _WITHIN.sub(lambda match: _deadline(match, at), text)
+    text = _FROM_TOMORROW.sub(lambda match: _deadline(match, at + timedelta(days=1), "on"), text)
+    return _FROM_TODAY.sub(r"in \1", text)
+
+
+def _deadline(match: re.Match[str], at: date, word: str = "by") -> str:
     count = _COUNTS.get(match["count"].lower()) or int(match["count"])
     days = {"day": 1, "week": 7, "month": 30}[match["unit"].lower()]
     try:
-        return f"by {calendar.day(at + timedelta(days=count * days))}"
+        return f"{word} {calendar.day(at + timedelta(days=count * days))}"
     except OverflowError:
         return match.group()
 
@@ -81,7 +106,9 @@ def _mentions(text: str, at: date) -> list[Mention]:
     found: list[Mention] = []
     start = 0
     for end in [*(match.end() for match in _CLAUSE.finditer(text)), len(text)]:
-        found += [replace(each, start=each.start + start, end=each.end + start) for each in mentions(text[start:end], at)]
+        clause = text[start:end]
+        back = False if _AHEAD.search(clause) and not _BEHIND.search(clause) else None
+        found += [replace(each, start=each.start + start, end=each.end + start) for each in mentions(clause, at, back=back)]
         start = end
     return found
 
@@ -126,6 +153,8 @@ def _day(mention: Mention) -> bool:
 def _habit(text: str, mention: Mention) -> bool:
     """Whether a weekday is every such day: "every second Friday", "Tuesday and Thursday only", "Sunday mornings"."""
     words = text[mention.start : mention.end].lower()
+    if mention.period.grain in (Grain.MONTH, Grain.SEASON) and _FOND.search(text) and not re.search(r"\b(?:next|last|this|coming)\b", words):
+        return mention.relative
     if not _WEEKDAY.search(words) or any(sign.isdigit() for sign in words) or re.match(r"(?:on )?(?:this|next|last|coming|past)\b", words):
         return False
     return bool(
@@ -140,8 +169,12 @@ def _habit(text: str, mention: Mention) -> bool:
 def _written(text: str, mention: Mention) -> str:
     said = text[mention.start : mention.end]
     words = str(mention.period)
+    if _DETERMINED.search(text[: mention.start]) and re.match(r"\s+[a-z]", text[mention.end :]):
+        return words  # the Thursday demo
     if _day(mention) and _WEEKDAY.search(said):
         words = f"{WEEKDAYS[mention.first.weekday()]}, {words}"
+    if part := _PART.match(said):
+        words = f"{part[1].lower()} {words}"
     by = re.match(r"by\b", said, re.IGNORECASE)
     if by:
         words = f"by {words}"

@@ -17,7 +17,7 @@ def keyed(text: str) -> tuple[str | None, str | None]:
 
     "Mara's passport expires on May 2." is `mara's passport expires` and `on May 2`. None, None: no such reading.
     """
-    match = _LINK.match(text)
+    match = _LINK.match(text.split(". ")[0])
     if not match:
         return None, None
     verb = match["verb"].lower()

@@ -1,7 +1,6 @@
 """A sentence told again in the third person, its subject named, so that it can be read by itself a year later."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from recollect.policy import referents as about
@@ -10,29 +9,17 @@ from recollect.policy.verbs import BASES, is_adverb, is_doing, is_form, is_past,
 
 TEAM = "the team"
 _LITERAL = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\w+://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|\S*[/\\]\S*|\S*\w[._=:#]\w\S*|#\w+"
-_TOKENS = re.compile(rf"(?P<literal>{_LITERAL})|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?![\w]))|(?P<other>\w+|.)", re.DOTALL)
+_TOKENS = re.compile(rf"(?P<literal>{_LITERAL})|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?![\w]))|(?P<other>\w+|[^\w\s])")
 
-_SHORT = (
-    (re.compile(r"\b(i|we|you|they)'d (?=rather|like|love|prefer|want|be|need|never|hate|go|say|appreciate)", re.I), r"\1 would "),
-    (re.compile(r"\b(i|we|you|he|she|it|they)'d (?=better\b|been\b|already\b|\w+ed\b)", re.I), r"\1 had "),
-    (re.compile(r"\b(i|we|you|he|she|it|they|that|there|who)'d\b", re.I), r"\1 would"),
-    (re.compile(r"\b(he|she|it|that|who|there)'s (?=been\b|got\b|had\b|become\b|gone\b)", re.I), r"\1 has "),
-    (re.compile(r"\b(he|she|it|that|who|there|what|where|here|name)'s\b(?! \w+ (?:is|was)\b)", re.I), r"\1 is"),
-    (re.compile(r"\bi'?m\b(?! /)", re.I), "I am"),
-    (re.compile(r"\b(i|we|you|they)'ve got\b", re.I), r"\1 have"),
-    (re.compile(r"\b(i|we|you|they|who)'ve\b", re.I), r"\1 have"),
-    (re.compile(r"\b(i|we|you|he|she|it|they|that|there|who|this)'ll\b", re.I), r"\1 will"),
-    (re.compile(r"\b(we|you|they|who)'re\b", re.I), r"\1 are"),
-    (re.compile(r"\bive\b", re.I), "I have"),
-    (re.compile(r"\bkeep (?:it|this|that) (?:to yourself|between us|quiet)\b", re.I), "keep it secret"),
-    (re.compile(r"\bas (?:they are|it is)\b(?=[,.;]|$)", re.I), "unchanged"),
-    (re.compile(r"\bgonna\b", re.I), "going to"),
-    (re.compile(r"\bwanna\b", re.I), "want to"),
-    (re.compile(r"\b(?:gotta|have got to)\b", re.I), "have to"),
-    (re.compile(r"\b(?:can't|cannot)\b", re.I), "cannot"),
-    (re.compile(r"\bwon't\b", re.I), "will not"),
-    (re.compile(r"\b(is|are|was|were|do|does|did|has|have|had|would|could|should|must|need)n't\b", re.I), r"\1 not"),
-)  # fmt: skip
+_SHORT = re.compile(
+    r"\b(i|we|you|he|she|it|they|that|there|who|what|where|here|name|this)'(d|s|m|ve|ll|re)\b(?=(\s+[\w']+)?)"
+    r"|\b(is|are|was|were|do|does|did|has|have|had|would|could|should|must|need|ca|wo)n't\b",
+    re.IGNORECASE,
+)
+_ODD = re.compile(r"\b(?:im|ive|gonna|wanna|gotta|cannot)\b|\bkeep (?:it|this|that) (?:to yourself|between us|quiet)\b|\bas (?:they are|it is)\b(?=[,.;]|$)", re.IGNORECASE)
+_FULL = {"im": "I am", "ive": "I have", "gonna": "going to", "wanna": "want to", "gotta": "have to", "cannot": "cannot"}
+_HAD = frozenset("better been already".split())  # noqa: SIM905
+_HAS = frozenset("been got had become gone".split())  # noqa: SIM905
 _NOT_OWNED = frozenset(
     """a an the to at in on for from with by and or but so because if when as is was will would can said says that about
     again back home up down out off over away today tomorrow yesterday now then there here too either instead who whether
@@ -52,50 +39,80 @@ class Voice:
 
 def expanded(text: str) -> str:
     """Short forms written out: "I've" is "I have"."""
-    if "'" in text or "nna" in text or "im" in text.lower():
-        for pattern, full in _SHORT:
-            text = pattern.sub(full, text)
-    return text
+    if "'" in text:
+        text = _SHORT.sub(_full, text).replace("I have got ", "I have ").replace("we have got ", "we have ")
+    return _ODD.sub(_odd, text)
+
+
+def _full(match: re.Match[str]) -> str:
+    if match[4]:
+        verb = {"ca": "can", "wo": "will"}.get(match[4].lower(), match[4])
+        return "cannot" if verb == "can" else f"{verb} not"
+    following = (match[3] or "").strip().lower()
+    match match[2].lower():
+        case "d":
+            verb = "had" if following in _HAD or following.endswith("ed") else "would"
+        case "s":
+            verb = "has" if following in _HAS else "is"
+        case "m":
+            verb = "am"
+        case "ve":
+            verb = "have"
+        case "ll":
+            verb = "will"
+        case _:
+            verb = "are"
+    return f"{match[1]} {verb}"
+
+
+def _odd(match: re.Match[str]) -> str:
+    low = match.group().lower()
+    return _FULL.get(low) or ("keep it secret" if low.startswith("keep") else "unchanged")
 
 
 def retold(text: str, voice: Voice) -> str:
     """The sentence in the third person. A pronoun that nobody can be named for stays, and the validator refuses it."""
-    tokens = [match for match in _TOKENS.finditer(expanded(text))]
-    return "".join(_Retelling(tokens, voice).words())
+    return _Retelling(expanded(text), voice).told()
 
 
 class _Retelling:
     """Goes through a sentence word by word, keeping in mind whose verb comes next."""
 
-    def __init__(self, tokens: list[re.Match[str]], voice: Voice) -> None:
-        self._tokens, self._voice = tokens, voice
+    def __init__(self, text: str, voice: Voice) -> None:
+        self._text, self._voice = text, voice
+        self._tokens = list(_TOKENS.finditer(text))
         self._pending = False
         """A name took the place of "I" or "we": the next verb is put in the third person."""
         self._subject = False
         """The clause is about the speaker: a verb after "and" is too."""
         self._before = ""
+        self._said: list[str] = []
 
-    def words(self) -> Iterator[str]:
-        said: list[str] = []
+    def told(self) -> str:
+        position = 0
         for place, token in enumerate(self._tokens):
+            self._said.append(self._text[position : token.start()])
             word = token["word"]
-            part = token.group() if word is None else self._word(word, place, said)
-            said.append(part)
-            if word is None and token["literal"] is None and part in ".;:—?!":
+            part = token.group() if word is None else self._word(word, place)
+            self._said.append(part)
+            position = token.end()
+            if word is None and part in ".;:—?!":
                 self._pending = self._subject = False
-            if part.strip():
-                self._before = part.lower()
-            yield part
+            self._before = part.lower() or self._before
+            if self._before == "to":
+                self._subject = False  # what follows "to" is no verb of the clause
+        return "".join([*self._said, self._text[position:]])
 
-    def _word(self, word: str, place: int, said: list[str]) -> str:
+    def _word(self, word: str, place: int) -> str:
         low = word.lower()
-        start = not any(part.strip() for part in said)
-        told = self._pronoun(low, place, said)
+        if low not in _TOLD:
+            return self._verb(word, low, place) if self._pending or self._subject else word
+        told = self._pronoun(low, place)
         if told is None:
             return self._verb(word, low, place)
-        return told[0].upper() + told[1:] if start else told
+        return told[0].upper() + told[1:] if place == 0 and told else told
 
-    def _pronoun(self, low: str, place: int, said: list[str]) -> str | None:
+    def _pronoun(self, low: str, place: int) -> str | None:
         voice = self._voice
         match low:
             case "i":
@@ -105,11 +122,17 @@ class _Retelling:
             case "you" if self._next(place) in ("know", "guys"):
                 return None
             case "you":
-                self._pending = self._before not in _HELPING
+                self._pending = self._before not in _HELPING | _TO_SOMEBODY
                 return voice.you
-            case "me" | "myself":
+            case "me":
                 return voice.speaker
-            case "us" | "ourselves":
+            case "us":
+                return voice.we
+            case "myself" | "ourselves" | "yourself" | "himself" | "herself" | "itself" | "themselves" if self._before not in _TO_SOMEBODY:
+                return ""  # "I do that myself": the subject is named already
+            case "myself":
+                return voice.speaker
+            case "ourselves":
                 return voice.we
             case "my" | "mine":
                 return possessive(voice.speaker)
@@ -120,12 +143,12 @@ class _Retelling:
             case "yourself":
                 return voice.you
             case _:
-                return self._third(low, place, said)
+                return self._third(low, place)
 
-    def _third(self, low: str, place: int, said: list[str]) -> str | None:
+    def _third(self, low: str, place: int) -> str | None:
         if low not in _OTHERS and not (low == "that" and self._next(place) in ("down", "off", "up", "out", "away")):
             return None
-        now = about.after(self._voice.referents, "".join(said), self._voice.speaker, own=False)
+        now = about.after(self._voice.referents, "".join(self._said), self._voice.speaker, own=False)
         match low:
             case "he" | "she" | "him" | "himself" | "herself":
                 return now.person(low) or low
@@ -163,13 +186,16 @@ class _Retelling:
             if low in ("and", "or", "who", "to", "for", "in", "at", "with", "on"):
                 return word
             return self._inflected(word, low, place)
-        if self._subject and low in BASES and self._before in ("and", "or", ",", "but") and self._next(place) != "is":
+        if self._subject and low in BASES and self._before in ("and", "or", "but") and self._next(place) != "is":
             return third_person(word)
         if low == "am":
             return "is"
         return word
 
     def _inflected(self, word: str, low: str, place: int) -> str:
+        if place + 1 < len(self._tokens) and self._text[self._tokens[place].end()] == "-":
+            self._pending = True  # "video-call": the last part is the verb
+            return word
         following = self._next(place)
         if following == "not" and low == "do":
             return "does"
@@ -177,16 +203,14 @@ class _Retelling:
 
     def _next(self, place: int) -> str | None:
         """The word that follows, where no sign stands between."""
-        for token in self._tokens[place + 1 :]:
-            if token["word"] is not None:
-                return token["word"].lower()
-            if token.group().strip():
-                return None
-        return None
+        word = self._tokens[place + 1]["word"] if place + 1 < len(self._tokens) else None
+        return word.lower() if word else None
 
 
 _HELPING = frozenset("did do does can could will would should shall must may might to let help make".split())  # noqa: SIM905
+_TO_SOMEBODY = frozenset("to for by about with from of than like at on".split())  # noqa: SIM905
 _OTHERS = frozenset("he she him her his hers himself herself it its itself they them their theirs themselves".split())  # noqa: SIM905
+_TOLD = _OTHERS | frozenset("i we you me us my mine our ours your yours myself ourselves yourself that am".split())  # noqa: SIM905
 
 
 def _of(owner: str | None, pronoun: str) -> str:
@@ -212,15 +236,15 @@ _LEAD = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_TAIL = re.compile(
-    r"(?:\s*[,;.!—–-]*\s*\b(?:please|pls|lol|haha+|hehe|though|thanks|thank you|thx|cheers|ok\??|okay|you know|btw|by the way|if that's ok|sorry|"
-    r"not worth it(?: for (?:us|me))?|wish me luck|fingers crossed|just fyi|fyi|as you know|not worth it|yay|ugh|oops|xoxo?)\b\s*[.!]*)+\s*$",
-    re.IGNORECASE,
-)
+_TAILS = (
+    " please", " pls", " lol", " haha", " hahaha", " hehe", " though", " thanks", " thank you", " thx", " cheers", " ok", " okay",
+    " you know", " btw", " by the way", " if that's ok", " sorry", " not worth it", " not worth it for us", " not worth it for me",
+    " wish me luck", " fingers crossed", " just fyi", " fyi", " as you know", " yay", " ugh", " oops", " xo",
+)  # fmt: skip
 _LABEL = re.compile(r"^([^:\n`\"]{2,70}):\s+(?=\S)")
 _LABEL_WORDS = frozenset(
     """heads-up headsup note update version context picture background info asked fyi decision decided lesson reminder
-    generally news things thing situation deal summary settled tldr tl story question answer way know""".split()  # noqa: SIM905
+    generally news situation deal summary settled tldr tl story question answer way know""".split()  # noqa: SIM905
 )
 _HEDGE = re.compile(r"^(?:i (?:think|guess|believe|suppose|reckon|assume)|as far as i (?:know|remember)|afaik|iirc|if i remember (?:right|correctly))(?: that)?,?\s+", re.I)
 
@@ -237,10 +261,11 @@ class Stripped:
 
 def stripped(text: str) -> Stripped:
     """The statement itself: without "just so you know", "ok, decision from the meeting:", "lol"."""
-    text = re.sub(r"\s(?:though|please)(?=,)", "", text.strip(" ,;–—-"))
+    text = re.sub(r",?\s(?:though|please|btw|lol|by the way)(?=,)", "", text.strip(" ,;–—-"), flags=re.IGNORECASE)
     label, decision = "", False
     for number in range(6):
-        rest = _LEAD.sub("", text, count=1) if number else text
+        lead = _LEAD.match(text) if number else None
+        rest = text[lead.end() :] if lead else text
         if (found := _LABEL.match(rest)) and _wraps(found[1]):
             decision = decision or bool(re.search(r"\bdeci(?:sion|ded)|settled|agreed\b", found[1], re.I))
             label = label or found[1]
@@ -248,18 +273,31 @@ def stripped(text: str) -> Stripped:
         if not rest.strip() or (number and rest == text):
             break
         text = rest
-    cut = _TAIL.sub("", text).rstrip(" ,;–—-")
-    text = cut if len(cut) > 3 else text
+    text = _without_tail(text)
     hedge = _HEDGE.match(text)
     return Stripped(text[hedge.end() :] if hedge else text, label, decision, bool(hedge))
+
+
+def _without_tail(text: str) -> str:
+    for _ in range(4):
+        bare = text.rstrip(" ,;.!–—-)")
+        tail = next((tail for tail in _TAILS if bare.lower().endswith(tail)), None)
+        if tail is None or len(bare) - len(tail) < 4:
+            return text.rstrip(" ,;–—-")
+        text = bare[: len(bare) - len(tail)]
+    return text.rstrip(" ,;–—-")
 
 
 def _wraps(label: str) -> bool:
     """Whether what stands before a colon only announces what follows."""
     words = re.findall(r"[\w-]+", label)
+    if words and words[0].lower() in ("put", "add", "save", "log", "record", "store"):
+        return True
     if any(word[:1].isupper() for word in words[1:]) or re.search(r"\d|\bfor\b.*\btime\b", label):
         return False
     low = {word.lower() for word in words}
+    if words and words[0].lower() in ("write", "remember", "before", "important", "warning", "careful", "reminder", "caution", "attention"):
+        return True
     if len(words) <= 3 and low & {"stuff", "things", "info", "details", "facts", "basics"}:
         return True
     return len(words) <= 12 and bool(low & _LABEL_WORDS)
@@ -313,9 +351,13 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
 # -- orders that last ---------------------------------------------------------------------------------------
 
 
+_FROM_NOW = re.compile(r"^(?:from now on|going forward|in (?:the )?future|as of now|by default|generally),?\s+(?:please\s+)?", re.IGNORECASE)
+
+
 def ordered(text: str, voice: Voice) -> str:
     """An order to the assistant, told as what somebody asked for."""
     speaker = voice.speaker
+    text = _FROM_NOW.sub("", text)
     low = text.lower()
     if found := re.match(r"(?:let's|lets|let us)\s+(?:please\s+)?", low):
         return f"{voice.we[0].upper()}{voice.we[1:]} decided to {retold(text[found.end() :], voice)}"
@@ -333,7 +375,7 @@ def ordered(text: str, voice: Voice) -> str:
     rest = retold(text[0].lower() + text[1:] if not text[:2].isupper() else text, voice)
     if found := re.match(r"(?:no|nothing)\s", low):
         return f"{speaker} wants {rest}"
-    if low.startswith(("whenever ", "when ", "if ")):
+    if low.startswith(("whenever ", "when ", "if ", "for ", "with ", "in ")):
         return f"{possessive(speaker)} rule: {rest}"
     if low.startswith(("always ", "never ")):
         return f"{possessive(speaker)} rule is to {rest}"

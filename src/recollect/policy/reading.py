@@ -11,13 +11,13 @@ from datetime import datetime
 
 from recollect.domain.event import Event, Trust
 from recollect.policy import referents, talk
-from recollect.policy.amends import amended_by, corrects, settled, takes_back
+from recollect.policy.amends import amended_by, correction, corrects, settled, takes_back
 from recollect.policy.answers import reply
 from recollect.policy.dated import dated
 from recollect.policy.phrasing import TEAM, Voice, ordered, retold, stripped, subjected
 from recollect.policy.referents import Referents
 from recollect.policy.secrets import redact
-from recollect.policy.sentences import Sentence, prose, sentences
+from recollect.policy.sentences import QUOTATION, Sentence, prose, sentences
 from recollect.policy.talk import Talk
 from recollect.policy.verbs import BASES
 from recollect.policy.wording import fit
@@ -25,6 +25,8 @@ from recollect.policy.worth import DECIDED, KEPT, technical, worth
 
 _NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
 _HIDDEN = "[redacted:"
+_LATELY = 800
+"""Characters at the end of an assistant's turn that say what is spoken of next."""
 LONGEST_TURN = 20_000
 """Characters of a turn that are read. A longer one is a paste, and its beginning says what it is."""
 
@@ -57,18 +59,27 @@ class _Thread:
     technical: bool = False
 
 
-def read(turns: Sequence[Event]) -> list[Draft]:
-    """The statements of a conversation, corrected by what was said later in it."""
+def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
+    """The statements of the fresh turns, corrected by what was said later. The others tell who and what is spoken of.
+
+    What others state is read again only where a fresh turn may correct it.
+    """
     thread = _Thread()
+    corrected = any(_amends(turns[place].text) for place in fresh)
     for place, turn in enumerate(turns):
         text = redact(turn.text[:LONGEST_TURN]).text
         thread.technical = thread.technical or (turn.role != "system" and technical(text))
         if _is_person(turn) and not talk.prompts(text) and not talk.injects(text):
-            _Turn(thread, turns, place, text).read()
+            _Turn(thread, turns, place, text).read(known=place not in fresh and not corrected)
         elif turn.role == "assistant" and not talk.injects(text):
-            for sentence in sentences(text):
+            for sentence in sentences(text[-_LATELY:]):
                 thread.referents = referents.after(thread.referents, sentence.text, name_of(turn), own=False)
     return thread.drafts
+
+
+def _amends(text: str) -> bool:
+    """Whether a turn may correct what was said before it."""
+    return any(corrects(sentence.text) or takes_back(sentence.text) for sentence in sentences(text[:LONGEST_TURN]))
 
 
 def _is_person(turn: Event) -> bool:
@@ -94,7 +105,8 @@ class _Turn:
         self._before: Draft | None = None
         """What was kept of the sentence before."""
 
-    def read(self) -> None:
+    def read(self, *, known: bool) -> None:
+        """`known`: its statements were read before; it is context."""
         thread = self._thread
         if talk.ends_play(self._text):
             thread.playing = False
@@ -105,6 +117,10 @@ class _Turn:
             return
         start = talk.cites(self._text)
         self._whole = sentences(self._text if start is None else self._text[:start])
+        if known:
+            for sentence in self._whole:
+                self._mention(sentence)
+            return
         said = [_decided_part(sentence) for sentence in self._whole]
         kinds = [talk.talk(sentence) for sentence in said]
         if Talk.INJECTION in kinds or (Talk.JOKE in kinds and len(said) <= 3) or _riddle(said, kinds):
@@ -117,6 +133,8 @@ class _Turn:
         if correcting and self._correct(said):
             return
         for number, (sentence, kind) in enumerate(zip(said, kinds, strict=True)):
+            if number and corrects(sentence.text) and self._before and self._correct([sentence]):
+                continue
             if number >= used:
                 if takes_back(sentence.text):
                     self._take_back()
@@ -129,10 +147,18 @@ class _Turn:
     # -- one sentence ---------------------------------------------------------------------------------------
 
     def _sentence(self, sentence: Sentence, kind: Talk, *, correcting: bool) -> Draft | None:
+        if kind is Talk.QUESTION:
+            return self._presupposed(sentence)
+        if names := _goes_by(sentence.text, self._speaker):
+            return self._keep(names, Sentence(f"I {names}"), (self._place,), rule=True)
         goes_on = kind is Talk.ERRAND and self._dropped and sentence.words[0] in BASES
         if kind not in (Talk.STATEMENT, Talk.RULE) and not goes_on:
             return None
         text = settled(_without_hidden(sentence.text))
+        if QUOTATION in text:
+            if re.search(rf":\s*{QUOTATION}|^\W*{QUOTATION}", text):
+                return None  # it introduces a quotation
+            text = text.replace(QUOTATION, " ")
         if (found := _DISMISSES.match(text)):
             self._mention(Sentence(f"using {found[1]}"))
             text = text[found.end() :]
@@ -146,7 +172,8 @@ class _Turn:
         if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (kind is Talk.STATEMENT and again is Talk.DEFERRED):
             return None
         rule = again is Talk.RULE
-        told, leans, fragment = self._told(said, rule=rule)
+        told, leans, fragment = self._told(said, bare.label, rule=rule)
+        rule = rule or told.startswith(f"{self._speaker} wants ")
         return self._keep(
             told,
             said,
@@ -159,13 +186,25 @@ class _Turn:
             fragment=fragment,
         )
 
-    def _told(self, said: Sentence, *, rule: bool) -> tuple[str, bool, bool]:
+    def _presupposed(self, sentence: Sentence) -> Draft | None:
+        """A day that a question takes for granted: "any ideas for his birthday on 2 May?"."""
+        found = _OCCASION.search(sentence.text)
+        if not found:
+            return None
+        told = retold(f"{found[1]} is {found[2]} {found[3]}", self._voice())
+        return self._keep(told, Sentence(f"my {found.group()}"), (self._place,)) if dated(told, self._turn.ts).times else None
+
+    def _told(self, said: Sentence, label: str, *, rule: bool) -> tuple[str, bool, bool]:
         """The sentence in the third person, whether it leans on the one before, and whether it is only part of one."""
         voice = self._voice()
         leans = bool(_LEANS.match(said.text))
         if rule:
             return ordered(said.text, voice), leans, False
         whole = subjected(said.text, self._speaker, dropped=self._dropped)
+        if whole is None and said.says("always", "never", "only", "please", "ever"):
+            return f"{self._speaker} wants {retold(said.text[0].lower() + said.text[1:], voice)}", False, False
+        if whole is None and label:
+            return retold(f"{label}: {said.text}", voice), False, False
         if whole is None:
             return retold(said.text, voice), True, True
         self._dropped = whole != said.text
@@ -188,10 +227,13 @@ class _Turn:
         when = dated(told, self._turn.ts)
         own = bool(_OWN.search(said.text))
         joins = self._before is not None and (leans or (self._before.decision and not own and not rule))
-        value = worth(said, when.times) + 2 * (decision or rule) + joins - hedged
+        value = worth(said, when.times)
+        if joins:
+            value = max(value, worth(Sentence(told), when.times), 1)
+        value = (max(value, 0) + 2 if decision or rule else value) + joins - hedged
         if value < KEPT:
             return None
-        decision = decision or said.says(*DECIDED)
+        decision = decision or said.says(DECIDED)
         text = fit(when.text) or fit(_main_clause(when.text))
         if text is None:
             return None
@@ -254,7 +296,7 @@ class _Turn:
             named = referents.named(first, sentence.text.rstrip(".!"))
             thread.referents = replace(thread.referents, persons=(named, *others))
             return
-        thread.referents = referents.after(thread.referents, sentence.text, self._speaker)
+        thread.referents = referents.after(thread.referents, sentence.text, self._speaker, we=self._voice().we)
 
     def _reply(self, said: list[Sentence]) -> int:
         """What the turn settles as a reply to the assistant; how many of its sentences that used up."""
@@ -267,7 +309,9 @@ class _Turn:
         found = reply(prose(asked), said, self._voice())
         if found is None:
             return 0
-        self._keep(found.text, Sentence(f"{asked[-200:]} {said[0].text}"), (before, self._place), decision=found.decision, rule=True)
+        self._before = self._keep(found.text, Sentence(f"{asked[-200:]} {said[0].text}"), (before, self._place), decision=found.decision, rule=True)
+        if found.decision and found.used:
+            self._mention(Sentence(f"with {said[0].text}"))
         return found.used
 
     # -- corrections ----------------------------------------------------------------------------------------
@@ -278,7 +322,7 @@ class _Turn:
         A correction that is a whole statement by itself is read as one; the statement it replaces is dropped then.
         """
         words = " ".join(sentence.text for sentence in said)
-        bare = stripped(words).text
+        bare = stripped(correction(words)).text
         if not _elliptic(bare):
             return False
         for number in range(len(self._thread.drafts) - 1, -1, -1):
@@ -292,7 +336,8 @@ class _Turn:
                 continue
             witnesses = tuple(dict.fromkeys((*draft.witnesses, self._place)))
             self._thread.drafts[number] = replace(draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True)
-            for sentence in said[1:]:
+            rest = _AFTERTHOUGHT.search(said[0].text)
+            for sentence in [*([Sentence(rest[1])] if rest else []), *said[1:]]:
                 self._after_correction(sentence)
             return True
         return False
@@ -324,16 +369,38 @@ class _Turn:
 
 def _decided_part(sentence: Sentence) -> Sentence:
     """The sentence without an afterthought that leaves it open, and without the question that a statement leads to."""
-    text = re.sub(r",\s*(?:maybe|perhaps|i guess|probably|not sure)\b[^.?!]*", "", sentence.text, flags=re.IGNORECASE)
+    text = _OPEN_END.sub("", sentence.text) if "," in sentence.text else sentence.text
     if text.rstrip().endswith("?") and (found := _LEADS_TO.search(text)) and len(text[: found.start()].split()) >= 4:
         text = text[: found.start()]
     return sentence if text == sentence.text else Sentence(text)
 
 
+_OPEN_END = re.compile(r",\s*(?:maybe|perhaps|i guess|probably|not sure)\b[^.?!]*", re.IGNORECASE)
 _LEADS_TO = re.compile(
     r"(?:,|\s[-–—]|;|\.\.\.|\band)\s+(?:so |and )?(?:what|how|which|where|when|who|why|can|could|do|does|should|is there|are there|any|will|would|have) ",
     re.IGNORECASE,
 )
+
+
+_OCCASION = re.compile(
+    r"\b((?:my|his|her|their|our|[A-Z]\w+'s)\s(?:[\w'-]+\s){0,3}(?:birthday|wedding|anniversary|exam|surgery|operation|appointment|flight|interview|graduation|trip|move|party))"
+    r"\s(on|in|at)\s([^,?!]{2,40})"
+)
+_AFTERTHOUGHT = re.compile(r",\s+(?:sorry|because|since|as)?,?\s*((?:\w+\s){1,3}(?:is|was|has|are)\s[^,]+)$", re.IGNORECASE)
+_PRONOUNS = re.compile(r"(?<![\w/])((?:they/them|she/her|he/him|xe/xem|ze/zir|she/they|he/they|they/she|they/he)(?:/\w+)?)(?!\w)", re.IGNORECASE)
+_RATHER = re.compile(r"\b(?:it's|it is|i go by|i'm|my name is|call me)\s+([A-Z][\w'-]+),?\s+not\s+([A-Z][\w'-]+)")
+
+
+def _goes_by(text: str, speaker: str) -> str | None:
+    """How somebody wants to be spoken of: the pronouns, and the form of the name."""
+    parts: list[str] = []
+    if "/" not in text and " not " not in text:
+        return None
+    if (found := _PRONOUNS.search(text)) and re.search(r"\b(?:me|my|i|i'm|mine|pronouns)\b|please", text, re.IGNORECASE):
+        parts.append(f"uses the pronouns {found[1].lower()}")
+    if (found := _RATHER.search(text)) and (found[1] in speaker or found[1][:3] == found[2][:3]):
+        parts.append(f"wants to be called {found[1]}, not {found[2]}")
+    return f"{speaker} {' and '.join(parts)}" if parts else None
 
 
 _DISMISSES = re.compile(r"(?:actually,?\s+)?(?:no,?\s+)?forget\s+(?:about\s+)?([A-Z]\w+),\s+", re.IGNORECASE)
@@ -373,6 +440,8 @@ def _without_hidden(text: str) -> str:
 
 
 def _labelled(label: str) -> str:
+    if re.search(r"[A-Z]\w+'s", label):
+        return label
     words = [word for word in re.findall(r"[\w-]+", label) if word.lower() not in ("stuff", "things", "info", "update", "details", "about")]
     return f"the {' '.join(words[:3]).lower()}"
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field, replace
 
-from recollect.policy.verbs import is_form
+from recollect.policy.verbs import is_form, is_past
 
 _SHE = frozenset(
     """mother mum mom mam mama sister daughter wife girlfriend aunt auntie niece grandmother grandma gran nan granny
@@ -43,7 +43,9 @@ _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-
 _THING = re.compile(
     r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
 )
-_PLACE = re.compile(r"\b(?:in|at|on|from|to|near|of|via|around)\s$", re.IGNORECASE)
+_PLACE = re.compile(r"\b(?:in|at|on|near|via|around)\s$", re.IGNORECASE)
+_SUBJECT = re.compile(r"(?:'s)? (?:is|was|has|had|will|would|can|asked|said|told|wants?|thinks?|says|and [A-Z]|\w+s|\w+ed)\b")
+_MANY = re.compile(r"(?:^|\b(?:edits?|uses?|keeps?|stores?|runs?|writes?|reads?|makes?|builds?|sends?|takes?|needs?|has|have|likes?|hates?|loves?|wants?|avoids?) )([A-Za-z]{3,}s)\b")
 NOT_NAMES = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
     october november december christmas easter the a an i my our we he she they it this that these those yes no ok okay
@@ -84,17 +86,22 @@ class Referents:
         return self.groups[0] if self.groups else None
 
 
-def after(referents: Referents, text: str, speaker: str, *, own: bool = True) -> Referents:
-    """Who and what is spoken of after a sentence. `own`: its "my" is the speaker's; an assistant has no sister."""
+def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we: str = "") -> Referents:
+    """Who and what is spoken of after a sentence. `own`: its "my" is the speaker's; an assistant has no sister.
+    `we`: whose "our" is, where that is not the speaker."""
     persons: list[Person] = []
     things: list[str] = []
     groups: list[str] = []
     taken: list[tuple[int, int]] = []
     for match in _PHRASE.finditer(text):
-        phrase = _Phrase(match, speaker if own else "", speaker)
+        phrase = _Phrase(match, speaker if own else "", we or speaker, speaker)
         taken.append(match.span())
-        if re.search(r"\b(?:not|n't|never) (?:have|has|own)\s$", text[: match.start()]):
+        if re.search(r"(?:\bnot|n't|\bnever) (?:have|has|own)\s$", text[: match.start()]):
             continue
+        if match["det"][0].isupper() and match["det"].endswith("'s") and match["det"][:-2] not in (speaker, "The"):
+            whose = match["det"][:-2]
+            low = whose.lower()
+            persons.append(Person(whose, True if low in _SHE else False if low in _HE else None))
         if phrase.kin:
             persons.append(phrase.person(text))
         elif phrase.plural:
@@ -104,12 +111,14 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True) ->
     for match in _NAME.finditer(text):
         inside = any(start <= match.start() < end for start, end in taken)
         placed = _PLACE.search(text[: match.start()]) is not None
-        if not inside and not placed and match.start() > 0 and match.group().lower() not in NOT_NAMES:
+        first = match.start() == 0 and not _SUBJECT.match(text[match.end() :])
+        if not inside and not placed and not first and match.group() != speaker and match.group().lower() not in NOT_NAMES:
             persons.append(Person(match.group()))
             groups.append(match.group())
+    groups += [f"the {match[1].lower()}" for match in _MANY.finditer(text) if not match[1].lower().endswith(("ss", "us", "is", "ways"))]
     if re.search(r"\b(?:someone|somebody)\b", text):
         persons.append(Person("the person"))
-    things += [match[1] for match in _THING.finditer(text) if not _common(match[1])]
+    things += [match[1].rstrip(".") for match in _THING.finditer(text) if not _common(match[1])]
     return Referents(
         persons=(*_unique(persons), *referents.persons)[:6],
         things=(*_ordered(things), *referents.things)[:6],
@@ -147,6 +156,7 @@ class _Phrase:
 
     match: re.Match[str]
     speaker: str
+    we: str
     teller: str
     words: tuple[str, ...] = field(init=False)
 
@@ -161,7 +171,7 @@ class _Phrase:
             if place and (word == self.speaker or word == self.teller):
                 return place
             last = place == len(words) - 1
-            if place and is_form(word) and word.islower() and (not last or _GOES_ON.match(rest)):
+            if place and is_form(word) and word.islower() and (not last or is_past(word) or _GOES_ON.match(rest)):
                 return place
         return len(words)
 
@@ -194,8 +204,10 @@ class _Phrase:
     def owner(self) -> str:
         det = self.match["det"]
         match det.lower():
-            case "my" | "our" if self.speaker:
+            case "my" if self.speaker:
                 return possessive(self.speaker)
+            case "our" if self.speaker:
+                return possessive(self.we)
             case "the" | "a" | "an" | "this" | "that" | "my" | "our" | "no":
                 return "the"
             case _:

@@ -81,6 +81,10 @@ def _mixed(secret: str) -> bool:
     return any(sign.isdigit() for sign in secret) and any(sign.isupper() for sign in secret)
 
 
+def _keyed(secret: str) -> bool:
+    return any(sign.isdigit() for sign in secret)
+
+
 def _card(secret: str) -> bool:
     """The checksum of payment cards, and a length that fits the issuer."""
     digits = [int(sign) for sign in secret if sign.isdigit()]
@@ -179,6 +183,7 @@ _TOKENS = (
         "k_test_",
         "whsec_",
     ),
+    _token("service key", r"[a-z]{2,6}_(?:live|prod|secret)_[A-Za-z0-9]{12,255}", "_live_", "_prod_", "_secret_", holds=_keyed),
     _token("anthropic key", r"sk-ant-[\w-]{20,255}", "sk-ant-"),
     _token("openrouter key", r"sk-or-v1-[0-9a-f]{32,128}", "sk-or-"),
     _token("openai key", r"sk-(?:proj-|svcacct-|admin-)?[\w-]{20,255}", "sk-", holds=_mixed),
@@ -271,6 +276,15 @@ _SAID = (
         "passwort",
         "pwd",
         "kennwort",
+        holds=_given,
+    ),
+    _said(
+        "secret",
+        rf"(?:api|app|access|auth|client|secret|private|license|licence|service|bot|webhook)[ _-]?(?:key|token|secret){_IS}"
+        r"[\"'`]?(?P<secret>[^\s\"'`,;]{6,256})",
+        "key",
+        "token",
+        "secret",
         holds=_given,
     ),
     _said(

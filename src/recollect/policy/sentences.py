@@ -1,11 +1,17 @@
 """A turn taken apart: what is prose in it, sentence by sentence. Code, logs and long quotations are no prose."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from recollect.policy.wording import ends
 
+QUOTATION = "\ufffc"
+"""Stands where a quotation was taken out."""
+LONGEST = 1_000
+"""Characters of a sentence that are read; nobody says more in one breath."""
+_NO_WORD = re.compile(r"\S{150}")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“„«]([^\"”“»\n]{12,2000})[\"”“»]|(?<!\w)'([^'\n]{24,2000})'(?!\w)")
@@ -26,6 +32,22 @@ _BULLET = re.compile(r"^\s*(?:[-*•‣+]|\d{1,2}[.)]|#{1,6})\s+")
 _TOKEN = re.compile(r"[^\W_]+(?:[’'][^\W\d_]+)?")
 
 
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Many phrases, found by the words they start with."""
+
+    by_first: Mapping[str, tuple[str, ...]]
+
+
+def phrases(listed: str) -> Phrases:
+    """The phrases of a list with commas between them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for phrase in listed.split(","):
+        words = _TOKEN.findall(phrase)
+        found[words[0]] = (*found.get(words[0], ()), f" {' '.join(words)} ")
+    return Phrases(found)
+
+
 @dataclass(frozen=True)
 class Sentence:
     """One sentence as it was said, and its words in small letters."""
@@ -41,8 +63,15 @@ class Sentence:
         """The words with one blank around each: ` so phrases are found whole `."""
         return f" {' '.join(self.words)} "
 
-    def says(self, *phrases: str) -> bool:
-        return any(f" {phrase} " in self.flat for phrase in phrases)
+    def says(self, *said: "str | Phrases") -> bool:
+        """Whether one of the phrases stands in the sentence, word for word."""
+        return any(self._has(one) for one in said)
+
+    def _has(self, said: "str | Phrases") -> bool:
+        if isinstance(said, str):
+            return f" {said} " in self.flat
+        starts, flat = said.by_first, self.flat
+        return any(phrase in flat for word in self.words if word in starts for phrase in starts[word])
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -53,8 +82,8 @@ def sentences(text: str) -> list[Sentence]:
         position = 0
         for end in [*ends(line), len(line)]:
             part = line[position:end].strip()
-            if any(sign.isalnum() for sign in part):
-                found.append(Sentence(part))
+            if any(sign.isalnum() for sign in part) and not _NO_WORD.search(part):
+                found.append(Sentence(part[:LONGEST]))
             position = end
     return found
 
@@ -66,13 +95,17 @@ def prose(text: str) -> str:
         text = _FENCE.sub("\n", text)
     if "<" in text:
         text = _COMMENT.sub("\n", text)
-    kept = [line for line in text.splitlines() if not _is_code(line)]
+    lines = text.splitlines()
+    code = [_is_code(line) for line in lines]
+    if any(code):
+        code = [found or line.startswith(("    ", "\t")) for found, line in zip(code, lines, strict=True)]
+    kept = [line for line, found in zip(lines, code, strict=True) if not found]
     return "\n".join(unquoted(line) for line in kept)
 
 
 def unquoted(line: str) -> str:
     """The line without what somebody else said: quotations of more than a few words."""
-    return _QUOTED.sub(lambda match: match.group() if len(match.group().split()) < 4 else " ", line)
+    return _QUOTED.sub(lambda match: match.group() if len(match.group().split()) < 4 else QUOTATION, line)
 
 
 def _is_code(line: str) -> bool:

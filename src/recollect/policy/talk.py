@@ -3,8 +3,9 @@ suppose, quote, joke, play a part, say thanks, or want something done once. That
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 
-from recollect.policy.sentences import Sentence
+from recollect.policy.sentences import Sentence, phrases
 
 
 class Talk(StrEnum):
@@ -49,10 +50,12 @@ _INJECTION = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _INJECTION_HINTS = (
-    "ignore", "disregard", "forget", "assistant", "agent", " ai", "ai ", "llm", "model", "bot", "remember", "from now on", "you",
-    "rule", "instruction", "directive", "prompt", "override", "developer", "jail", "tell", "inform", "without", "approv",
-    "authori", "access", "rights", "permission", "privileges", "send", "wire", "transfer", "forward", "delete", "erase",
-    "wipe", "obey", "<", "[", "store", "save",
+    "ignore", "disregard", "forget", "assistant", " agent", " ai", "ai ", "llm", "model", " bot", "chatbot", "remember", "from now",
+    "obey", "you are now", "you must now", "you will now", "you have been", "no longer need", "permanent", "hidden",
+    "secret", "system", "override", "prompt", "directive", "developer mode", "jail", "tell", "inform", "without", "approv",
+    "authori", "consent", "rights", "permission", "privilege", "access", "send", "wire", "transfer", "forward", "exfiltr",
+    "upload", "post", "delete", "erase", "wipe", "your new", "your true", "your real", "your instr", "your guid",
+    "your rul", "your saf", "your filt", "<", "[inst", "[/inst", "store", "save", "memory",
 )  # fmt: skip
 
 
@@ -95,23 +98,39 @@ _ELSEWHERE = re.compile(
 )
 
 
+_FOREIGN = (
+    "this is from", "this comes", "here's", "here is", "copied", "excerpt", "quote", "lyrics", "article", "book", "blog", "post",
+    "paper", "novel", " ad", "headline", "review", "cookie", "horoscope", "narrator", "song", "movie", "film", "character",
+    "release", "tweet", "overflow", "speaker", "wiki", "summar", "translat", "proofread", "phrase", "rewrite", "edit", "correct", "shorten",
+    "check", "polish",
+)  # fmt: skip
+
+
+def _hinted(text: str, *hints: str) -> bool:
+    """A quick look whether a pattern can match at all."""
+    lower = text.lower()
+    return any(hint in lower for hint in hints)
+
+
 def prompts(text: str) -> bool:
     """Whether a turn is a system prompt: it tells an assistant what it is."""
-    return bool(_SYSTEM.search(text))
+    return _hinted(text, "you are", "cutoff", "reveal", "available tools", "system", "you have access") and bool(_SYSTEM.search(text))
 
 
 def plays(text: str) -> bool:
     """Whether a turn starts a role play, a practice dialogue or a story."""
-    return bool(_PLAY.search(text)) and not ends_play(text)
+    hints = ("let's", "pretend", "role", "act as", "play", "you", "imagine", "character", "in the ", "made", "fiction", "practice",
+             "mock", "i'll", "i will", "as a", "dungeon", "improv", "write", "compose", "draft", "tell", "give", "make up", "continue", "invent")  # fmt: skip
+    return _hinted(text, *hints) and bool(_PLAY.search(text)) and not ends_play(text)
 
 
 def ends_play(text: str) -> bool:
-    return bool(_PLAY_OVER.search(text))
+    return _hinted(text, "end of", "out of ch", "stop", "back to", "over", "enough") and bool(_PLAY_OVER.search(text))
 
 
 def cites(text: str) -> int | None:
     """Where a turn begins to pass on what somebody else wrote, or None."""
-    found = _ELSEWHERE.search(text)
+    found = _ELSEWHERE.search(text) if _hinted(text, *_FOREIGN) else None
     return found.start() if found else None
 
 
@@ -121,23 +140,30 @@ _ASKS = frozenset(
 _SUBJECTS = frozenset(
     "i you we they he she it there this that these those the a an my your our anybody anyone somebody someone everyone any".split()  # noqa: SIM905
 )
-_SUPPOSING = (
-    "suppose", "supposing", "imagine", "hypothetically", "in theory", "theoretically", "what if", "let's say", "let us say", "say we", "say i",
-    "say a", "say you", "say someone", "assuming", "assume", "would have been", "could have been", "as if", "if only", "pretend", "in an ideal world",
-    "in a perfect world", "thought experiment", "i wish", "for the sake of argument", "for argument's sake", "were i", "one could",
-)  # fmt: skip
-_UNSETTLED = (
-    "i'll think", "let me think", "think about it", "think it over", "sleep on it", "nothing decided", "not decided", "haven't decided", "undecided",
-    "not sure", "no idea", "i'm considering", "we're considering", "thinking about", "thinking of", "toying with", "might", "maybe", "perhaps",
-    "not now", "not yet", "let me look", "let me check", "we'll see", "i'll see", "could be", "i guess", "i wonder", "wondering",
-    "don't know", "dunno", "who knows", "to be decided", "tbd", "or something", "one day", "some day", "someday",
-)  # fmt: skip
-_JOKES = (
-    "just kidding", "to the moon", "to mars", "another planet", "to narnia", "jk", "kidding", "joking", "said no one ever", "you heard it here first", "just what i needed", "just what i wanted", "just what i always",
-    "what i always wanted", "oh great", "oh sure", "oh joy", "oh wonderful", "oh brilliant", "oh fantastic", "yeah right", "sure because", "love it when", "what could possibly", "because who needs", "who needs",
-    "could sleep for", "a million times", "kill me", "dying of", "my brain", "as usual the", "clearly the best", "plot twist", "asking for a friend", "knock knock",
-    "walks into a bar", "sarcasm", "world domination", "obviously i'm", "i swear my", "a thousand times", "for the hundredth time", "speaks fluent", "and i'm the queen", "and i am the queen", "and pigs", "my cat wrote", "the dog ate", "totally normal", "genius move", "truly a", "what a surprise", "shocking",
-)  # fmt: skip
+_SUPPOSING = phrases(
+    """suppose, supposing, imagine, hypothetically, in theory, theoretically, what if, let's say, let us say, say
+    we, say i, say a, say you, say someone, would have been, could have been, as if, if only, pretend, in an
+    ideal world, in a perfect world, thought experiment, i wish, for the sake of argument, for argument's sake,
+    were i, one could"""
+)
+_UNSETTLED = phrases(
+    """i'll think, let me think, think about it, think it over, sleep on it, nothing decided, not decided, haven't
+    decided, undecided, not sure, no idea, i'm considering, we're considering, thinking about, thinking of,
+    toying with, might, maybe, perhaps, not now, not yet, let me look, let me check, we'll see, i'll see, could
+    be, i guess, i wonder, wondering, don't know, dunno, who knows, to be decided, tbd, or something, one day,
+    some day, someday"""
+)
+_JOKES = phrases(
+    """i'm dreaming, the pope, yeah sure and, queen of england, ancient art, just kidding, to the moon, to mars,
+    another planet, to narnia, jk, kidding, joking, said no one ever, you heard it here first, just what i
+    needed, just what i wanted, just what i always, what i always wanted, oh great, oh sure, oh joy, oh
+    wonderful, oh brilliant, oh fantastic, yeah right, sure because, love it when, what could possibly, because
+    who needs, who needs, could sleep for, a million times, kill me, dying of, my brain, as usual the, clearly
+    the best, plot twist, asking for a friend, knock knock, walks into a bar, sarcasm, world domination,
+    obviously i'm, i swear my, a thousand times, for the hundredth time, speaks fluent, and i'm the queen, and i
+    am the queen, and pigs, my cat wrote, the dog ate, totally normal, genius move, truly a, what a surprise,
+    shocking"""
+)
 _JOKE_SIGNS = ("😂", "🤣", "🙄", "😜", "🤪", "🙃", "😹", "🤡", "😏")
 _SMALL = frozenset(
     """hi hello hey morning evening night goodnight bye goodbye cheers thanks thank thx ty ta welcome congratulations congrats sorry ok okay yes yeah yep yup
@@ -146,24 +172,33 @@ _SMALL = frozenset(
     that's that is it i'm i am here there today what day how this was all for now see soon later again everyone guys folks mate there got noted understood roger interesting agreed wonderful
     to hear it's its nothing yet saying works did trick exactly needed beautiful sounds love helpful helped explained better than my worked clear crystal""".split()  # noqa: SIM905
 )
-_PASSING = (
-    "phone's dying", "phone is dying", "at the door", "be right back", "on my way", "running late", "so tired", "i'm tired", "i'm hungry", "i'm starving",
-    "i'm sleepy", "i'm bored", "i'm exhausted", "long day", "what a day", "can't wait", "wish me luck", "fingers crossed", "coffee kicks in", "need coffee", "need a coffee",
-    "how are you", "nice weather", "raining", "sunny today", "hope you", "have a good", "have a nice", "good luck", "happy to", "thank you", "thanks for", "thanks a",
-    "sorry for", "sorry about", "my bad", "no worries", "no problem", "you explained", "you're right", "you were right", "you helped", "that helped", "it works now", "works now", "that works", "works like a charm", "did the trick",
-    "i see", "got it", "makes sense", "i understand", "good point", "fair enough", "let's start", "let's begin", "let's see", "let's continue", "let me introduce", "here we go", "i'm back",
-    "take your time", "no rush", "hang on", "hold on", "one sec", "one moment", "give me a", "talk later", "talk to you", "see you", "saying hi", "say hi", "i'm fine with", "i'm good", "i'm ok", "i'm okay", "i'm here",
-    "you're a", "you are a lifesaver", "you are great", "same here", "me too", "i'm impressed", "i'm confused", "i'm stuck", "i'm lost", "i have a question", "quick question", "another question", "i'm asking", "i was wondering", "just curious", "just checking", "just asking",
-    "i have no", "feels like monday", "is it friday", "tgif",
-)  # fmt: skip
-_ONCE = (
-    "this time", "this once", "just once", "for this one", "this one answer", "for now", "for this answer", "for this reply", "for this message", "in this message",
-    "in this answer", "for this response", "in your next", "in your reply", "in your answer", "only for this", "just for today", "today only", "for the moment", "for this task", "for this question", "in the next message", "next reply", "next answer", "this message", "this answer", "this response", "this reply", "for a second", "in this chat", "for this chat", "for this session",
-)  # fmt: skip
+_PASSING = phrases(
+    """phone's dying, phone is dying, at the door, be right back, on my way, running late, so tired, i'm tired, i'm
+    hungry, i'm starving, i'm sleepy, i'm bored, i'm exhausted, long day, what a day, can't wait, wish me luck,
+    fingers crossed, coffee kicks in, need coffee, need a coffee, how are you, nice weather, raining, sunny
+    today, hope you, have a good, have a nice, good luck, happy to, never mind, nevermind, off to bed, off to
+    work, off to lunch, talk tomorrow, heading out, heading home, gotta go, got to go, good night, long time no
+    see, be right there, thank you, thanks for, thanks a, sorry for, sorry about, my bad, no worries, no
+    problem, you explained, you're right, you were right, you helped, that helped, it works now, works now, that
+    works, works like a charm, did the trick, i see, got it, makes sense, i understand, good point, fair enough,
+    let's start, let's begin, let's see, let's continue, let me introduce, here we go, i'm back, take your time,
+    no rush, hang on, hold on, one sec, one moment, give me a, talk later, talk to you, see you, saying hi, say
+    hi, i'm fine with, i'm good, i'm ok, i'm okay, i'm here, you're a, you are a lifesaver, you are great, same
+    here, me too, i'm impressed, i'm confused, i'm stuck, i'm lost, i have a question, quick question, another
+    question, i'm asking, i was wondering, just curious, just checking, just asking, i have no, feels like
+    monday, is it friday, tgif"""
+)
+_ONCE = phrases(
+    """this time, this once, just once, for this one, this one answer, for now, for this answer, for this reply,
+    for this message, in this message, in this answer, for this response, in your next, in your reply, in your
+    answer, only for this, just for today, today only, for the moment, for this task, for this question, in the
+    next message, next reply, next answer, this message, this answer, this response, this reply, for a second,
+    in this chat, for this chat, for this session"""
+)
 _ERRANDS = frozenset(
     """show explain write rewrite summarize summarise translate fix list give help check look find tell draft generate create make continue
-    proofread rephrase paraphrase shorten compare describe analyze analyse calculate compute convert sort format print search google read open
-    run rerun try debug refactor review test implement finish start begin go wait hold stop repeat answer reply respond explain elaborate expand
+    document proofread rephrase paraphrase shorten compare describe analyze analyse calculate compute convert sort format print search google read open
+    run rerun file try debug refactor review test implement finish start begin go wait hold stop repeat answer reply respond explain elaborate expand
     pick choose suggest recommend brainstorm outline plan prepare paste copy send text email call plot draw render parse extract count
     see think guess imagine picture consider hold play sing joke skip ignore undo redo revert delete remove clean walk teach ask let do have come take get put turn
     change update add edit improve correct double-check verify confirm simplify solve prove define name spell pronounce book order buy bring merge commit push rebase deploy build compile install""".split()  # noqa: SIM905
@@ -172,10 +207,13 @@ _LASTING_VERBS = frozenset(
     """always never don't use prefer keep pin bump set switch stick avoid remember note remind call rename drop default treat
     store log sign address put stop leave limit cap require exclude include count""".split()  # noqa: SIM905
 )
-_LASTING = (
-    "always", "never", "from now on", "in future", "in the future", "for the future", "going forward", "whenever", "every time", "each time", "any time", "anytime", "by default",
-    "must not", "for good", "at all times", "next time", "no longer", "as a rule", "generally", "in general", "before any", "before every", "after every", "after each", "before each", "as usual", "until further notice", "unless i", "unless we", "without exception", "only ever", "anymore", "any more", "ever", "on this box", "on this machine", "in this repo", "in this project", "for this repo", "for this project",
-)  # fmt: skip
+_LASTING = phrases(
+    """always, never, from now on, in future, in the future, for the future, going forward, whenever, every time,
+    each time, any time, anytime, by default, must not, for good, at all times, next time, no longer, as a rule,
+    generally, in general, before any, before every, after every, after each, before each, as usual, until
+    further notice, unless i, unless we, without exception, only ever, anymore, any more, ever, on this box, on
+    this machine, in this repo, in this project, for this repo, for this project"""
+)
 _POLITE = re.compile(
     r"^(?:(?:and|but|so|also|oh|ok(?:ay)?|yeah|yes|yep|sure|right|then|well|hey|hi|please|pls|just|now|actually|generally|again|alright|great|cool|perfect|thanks|agreed)\b[,.:!]*\s+)+",
     re.IGNORECASE,
@@ -184,32 +222,34 @@ _POLITE = re.compile(
 
 def opening(sentence: Sentence) -> Sentence:
     """The sentence without "please", "ok so", "oh and" in front."""
-    rest = _POLITE.sub("", sentence.text)
-    return sentence if rest == sentence.text or not rest else Sentence(rest)
+    found = _POLITE.match(sentence.text)
+    rest = sentence.text[found.end() :] if found else ""
+    return Sentence(rest) if rest else sentence
 
 
 def lasts(sentence: Sentence) -> bool:
     """Whether the sentence speaks of more than this moment."""
-    return sentence.says(*_LASTING) and not sentence.says(*_ONCE)
+    return sentence.says(_LASTING) and not sentence.says(_ONCE)
 
 
+@lru_cache(maxsize=1024)
 def talk(sentence: Sentence) -> Talk:
     """What the sentence does."""
     words, text = sentence.words, sentence.text
     if injects(text):
         return Talk.INJECTION
-    if any(sign in text for sign in _JOKE_SIGNS) or text.endswith(" /s") or sentence.says(*_JOKES):
+    if any(sign in text for sign in _JOKE_SIGNS) or text.endswith(" /s") or sentence.says(_JOKES):
         return Talk.JOKE
     rest = opening(sentence)
     if asks(rest):
         return Talk.QUESTION
     if supposes(sentence):
         return Talk.HYPOTHETICAL
-    if sentence.says(*_ONCE) and (_order(rest) is not Talk.STATEMENT or rest.words[0] in ("for", "in", "just", "only", "this")):
+    if sentence.says(_ONCE) and (_order(rest) is not Talk.STATEMENT or rest.words[0] in ("for", "in", "just", "only", "this")):
         return Talk.ERRAND
-    if sentence.says(*_UNSETTLED):
+    if sentence.says(_UNSETTLED):
         return Talk.DEFERRED
-    if not words or all(word in _SMALL for word in words) or (sentence.says(*_PASSING) and len(words) < 14):
+    if not words or all(word in _SMALL for word in words) or (sentence.says(_PASSING) and len(words) < 14 and not re.search(r"\d", text)):
         return Talk.SMALL_TALK
     return _order(rest)
 
@@ -218,6 +258,8 @@ def asks(sentence: Sentence) -> bool:
     if re.search(r"\?[\"')\]\s]*$", sentence.text):
         return True
     words = sentence.words
+    if words[:1] == ("any",) and len(words) < 12:
+        return True
     if len(words) < 2 or words[0] not in _ASKS:
         return False
     if words[0] in ("what", "how", "why", "who", "which", "whose", "where", "when"):
@@ -251,7 +293,7 @@ def asks(sentence: Sentence) -> bool:
 
 
 def supposes(sentence: Sentence) -> bool:
-    if sentence.says(*_SUPPOSING):
+    if sentence.says(_SUPPOSING) or sentence.words[:1] in (("assume",), ("assuming",), ("picture",)):
         return True
     flat = sentence.flat
     return " if " in flat and any(
@@ -277,15 +319,25 @@ def _order(sentence: Sentence) -> Talk:
     words = sentence.words
     first = words[0] if words else ""
     second = words[1] if len(words) > 1 else ""
-    if first in ("i", "we") and second in ("need", "want", "would") and sentence.says(*_WANTED_NOW):
+    if re.match(r"[^,:]{2,40}, please \w+", sentence.text) and not lasts(sentence) and not _is_subject(sentence):
+        return Talk.ERRAND
+    if first in ("i", "we") and second in ("need", "want", "would") and sentence.says(_WANTED_NOW):
         return Talk.ERRAND
     if not lasts(sentence) and _PARTS.intersection(words) and (first in _LASTING_VERBS or first in _ERRANDS or first == "no"):
         return Talk.ERRAND
+    if _FROM_NOW.match(sentence.text):
+        return Talk.RULE
+    if _FOR.match(sentence.text):
+        return Talk.RULE
+    if second in ("it", "this", "that", "them", "these", "those") and first not in _CLAUSES and first not in _LASTING_VERBS:
+        return Talk.RULE if lasts(sentence) else Talk.ERRAND
     if first in ("no", "nothing") and second not in _NO_MORE and len(words) > 1:
         return Talk.RULE
     if first in ("when", "if") and second in ("i", "we") and re.search(r",\s+(?:please\s+)?(\w+)", sentence.text):
         after = re.search(r",\s+(?:please\s+|always\s+|then\s+)?(\w+)", sentence.text)
         return Talk.RULE if after and after[1].lower() in _ERRANDS | _LASTING_VERBS else Talk.STATEMENT if first == "when" else Talk.HYPOTHETICAL
+    if first == "if" and (after := re.search(r",\s+(?:then\s+|please\s+|just\s+)?([a-z]+)", sentence.text)) and after[1] not in _SUBJECTS | _ASKS:
+        return Talk.STATEMENT
     if first == "if":
         return Talk.STATEMENT if sentence.says("must", "has to", "have to", "need to", "always", "never", "run", "use", "do not", "don't") else Talk.HYPOTHETICAL
     if first in ("always", "never", "don't", "avoid", "remember", "note", "remind", "whenever") or (
@@ -301,16 +353,23 @@ def _order(sentence: Sentence) -> Talk:
     return Talk.STATEMENT
 
 
+_FOR = re.compile(r"(?:for|with|in) (?:[a-z]+ ){1,3}?(?:assume|use|prefer|pick|choose|default|avoid|stick)\b", re.IGNORECASE)
+_CLAUSES = _ASKS | _SUBJECTS | frozenset(
+    "and but so if when while because since as after before until that then maybe though although is was in on at with for from to of like than about".split()  # noqa: SIM905
+)
+_FROM_NOW = re.compile(r"(?:from now on|going forward|in (?:the )?future|as of now|by default),?\s+(?!(?:i|we|the|my|our|it|she|he|they)\b)", re.IGNORECASE)
 _PARTS = frozenset(
     "paragraph paragraphs sentence sentences table intro introduction heading headings bullet bullets answer version section sections example examples title wording draft response reply message".split()  # noqa: SIM905
 )
 _NO_MORE = frozenset(
     "one problem problems worries idea need rush doubt way wonder longer more matter thanks clue luck joke kidding offense offence wait pressure hurry decided is was yet new worse better else to".split()  # noqa: SIM905
 )
-_WANTED_NOW = (
-    "you to", "a summary", "the summary", "a table", "a list", "an answer", "an example", "some help", "help with", "an explanation", "some code", "a function", "a script",
-    "a regex", "a query", "some ideas", "your help", "your opinion", "your advice", "a translation", "to know how", "to know what", "to know if", "to know whether", "to understand", "a recipe", "a quick",
-)  # fmt: skip
+_WANTED_NOW = phrases(
+    """you to, a summary, the summary, a table, a list, an answer, an example, some help, help with, an
+    explanation, some code, a function, a script, a regex, a query, some ideas, your help, your opinion, your
+    advice, a translation, to know how, to know what, to know if, to know whether, to understand, a recipe, a
+    quick"""
+)
 
 
 def _is_subject(sentence: Sentence) -> bool:

@@ -10,7 +10,7 @@ _PAST = frozenset(
 )
 _BASE_IN_ED = frozenset("need feed seed bleed breed speed proceed exceed succeed heed weed embed shed wed".split())  # noqa: SIM905
 _STILL = frozenset(
-    """will would can could shall should may might must cannot can't won't wouldn't couldn't shouldn't mustn't ought""".split()  # noqa: SIM905
+    """will would can could shall should may might must cannot can't won't wouldn't couldn't shouldn't mustn't ought is has was does""".split()  # noqa: SIM905
 )
 ADVERBS = frozenset(
     """always never usually often sometimes still really also just finally only currently actually now already mostly
@@ -41,7 +41,7 @@ BASES = frozenset(
     believe know feel see hear watch listen practise practice attend meet wear avoid skip dislike enjoy miss fear owe
     save spend earn invest donate book order bring carry send receive depend rely belong come leave stay move return
     sign suffer struggle mean care try help look pick drop fly feed follow process publish push pull merge review
-    bake brew garden hike climb run sail ski surf fish hunt knit sew report answer identify""".split()  # noqa: SIM905
+    bake brew garden hike climb run sail ski surf fish hunt knit sew report answer identify hang fail crash break leak load respond restart expire""".split()  # noqa: SIM905
 )
 
 

@@ -7,6 +7,7 @@ rest is refused with the reason.
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 LONGEST = 280
 MOST_SENTENCES = 2
@@ -28,7 +29,7 @@ PRONOUNS = frozenset(
     """i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
     herself they them their theirs themselves it its itself""".split()  # noqa: SIM905 - a list of words reads as words
 )
-_WORD = re.compile(r"[^\W\d_]+(?:[’'][^\W\d_]+)*")
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:[’'][^\W\d_]+)*(?!\w)")
 _LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\S+@\S+|\w+://\S+|\S*[/\\]\S*")
 _SHOUT = re.compile(r"!|\?\s*$|\b(?:lol|haha+|omg|wtf|yay|ugh|wow)\b", re.IGNORECASE)
 _END = re.compile(r"[.!?…]+[)\"'”’\]]*(?=\s+\S)")
@@ -75,6 +76,7 @@ def _name(word: str) -> bool:
     return len(word) > 1 and word.isupper()
 
 
+@lru_cache(maxsize=512)
 def check(text: str) -> Sound | Unsound:
     """Whether a text keeps the rules, and if not, which it breaks."""
     if not any(sign.isalnum() for sign in normal(text)):

@@ -1,35 +1,40 @@
 """What is worth keeping, what it is about, how much it matters, and whether it is private."""
 
 import re
-from dataclasses import dataclass
 
 from recollect.policy.referents import KIN, PETS
-from recollect.policy.sentences import Sentence
+from recollect.policy.sentences import Phrases, Sentence, phrases
 
 KEPT = 2
 """The least worth of a statement that is kept."""
 
 _NAME = re.compile(r"(?<=[\w,;:)(] )[A-ZÀ-ÖØ-Þ][\w'-]*[a-zà-öø-ÿ]|(?<=[\w,;:)(] )[A-Z]{2,}\b")
-_CODE = re.compile(r"`[^`]+`|\b\w+\.(?:\w+\.)*[a-z]{2,10}\b(?!\.)|\w*[/_][\w*]|\b[a-z]\d+[a-z]\b|#\w+|\b\w+-\d|\bv?\d+\.\d+|[a-z][A-Z]|--?\w+=|==|\b[A-Z]{2,}-?\d+")
+_CODE = re.compile(r"[`/_#=]|\w\.[a-z\d](?!\.)|\w-\d|[a-z][A-Z]|[A-Z]-?\d|\b[a-z]\d")
 _NUMBER = re.compile(r"\d")
 _FIRST_NAME = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+(?: is| was| has| will|'s|, | and [A-Z]| \w+s\b)(?! a\b.*\?)")
 _IS = re.compile(r"\b(?:is|are|was|were|it's|has|will)\b")
-_NORM = (
-    "always", "never", "must", "must not", "only", "has to", "have to", "should", "required", "requires", "need", "needs", "convention", "rule", "policy", "by default",
-    "not allowed", "forbidden", "mandatory", "don't", "cannot", "can't", "no longer", "instead of", "before any", "whenever", "every", "each", "everything", "all",
-)  # fmt: skip
-DECIDED = (
-    "decided", "decision", "we go with", "going with", "went with", "settled", "agreed on", "we agreed", "chose", "gave up on", "off the table", "we picked", "signed off",
-)  # fmt: skip
-_DECIDED = (
-    "decided", "decision", "go with", "going with", "went with", "settled", "agreed", "switched", "switching", "chose", "picked", "we use", "let's use", "renaming", "renamed",
-    "becomes", "gave up", "dropped", "dropping", "replaced", "moved to", "migrated", "migrating", "pinned", "pin", "off the table", "is now", "signed off", "approved",
-)  # fmt: skip
-_PROBLEM = (
-    "i'm trying", "i am trying", "i'm getting", "i am getting", "getting an error", "i get an error", "an error", "this error", "doesn't work", "not working", "isn't working", "still broken", "still failing",
-    "here's my", "here is my", "here's the", "here is the", "i have this", "i have a function", "i tried", "i've tried", "as follows", "the following", "see below",
-    "i'm working through", "i want to know", "i need to know", "i'd like to know", "i would like to know", "you said", "you told", "you mentioned", "you asked", "you suggested", "you wrote", "you gave", "your answer", "your code", "your last", "your suggestion", "your explanation", "asked around",
-)  # fmt: skip
+_NORM = phrases(
+    """always, never, must, must not, only, has to, have to, should, required, requires, need, needs, convention,
+    rule, policy, by default, would rather, i'd rather, rather not, not allowed, forbidden, mandatory, don't,
+    cannot, can't, no longer, instead of, before any, whenever, every, each, everything, all"""
+)
+DECIDED = phrases(
+    """decided, decision, we go with, going with, went with, settled, agreed on, we agreed, chose, gave up on, off
+    the table, we picked, signed off"""
+)
+_DECIDED = phrases(
+    """decided, decision, go with, going with, went with, settled, agreed, switched, switching, chose, picked, we
+    use, let's use, renaming, renamed, becomes, gave up, dropped, dropping, replaced, moved to, migrated,
+    migrating, pinned, pin, off the table, is now, signed off, approved"""
+)
+_PROBLEM = phrases(
+    """i'm trying, i am trying, i'm getting, i am getting, getting an error, i get an error, an error, this error,
+    doesn't work, not working, isn't working, still broken, still failing, here's my, here is my, here's the,
+    here is the, i have this, i have a function, i tried, i've tried, as follows, the following, see below, i'm
+    working through, i want to know, i need to know, i'd like to know, i would like to know, you said, you told,
+    you mentioned, you asked, you suggested, you wrote, you gave, your answer, your code, your last, your
+    suggestion, your explanation, asked around"""
+)
 _OWN = frozenset("i my me mine we our us i'm i've i'd i'll we're we've we'll we'd im ive".split())  # noqa: SIM905
 _STATES = frozenset(
     """am i'm have i've live work like love prefer hate need use drive play own speak study teach born moved married
@@ -45,7 +50,7 @@ _TECHNICAL = frozenset(
     customer customers client clients team standup roadmap milestone feature features design component components product users user
     metric metrics incident outage oncall on-call sre linter lint script scripts job jobs cron backup dashboard data dataset model
     review reviewer reviews scope backlog architecture infra cloud aws gcp azure vendor importer exporter parser invoice invoices website
-    codebase monorepo site host hosts binary port wasm amounts ids errors exceptions exception""".split()  # noqa: SIM905
+    codebase monorepo fixture fixtures utc sandbox timezone vpn sso imports formatting endpoints site host hosts binary port wasm amounts ids errors exceptions exception""".split()  # noqa: SIM905
 )
 _VAGUE = frozenset("this that these those it thing things stuff here there something".split())  # noqa: SIM905
 
@@ -60,15 +65,15 @@ def worth(said: Sentence, times: int) -> int:
     """How much a statement is worth keeping: it is about somebody or something in particular, and will hold tomorrow."""
     words = set(said.words)
     named = bool(_NAME.search(said.text)) or bool(_FIRST_NAME.match(said.text))
-    particular = named + 2 * bool(_CODE.search(said.text)) + bool(_NUMBER.search(said.text)) + bool(times)
+    particular = named + 2 * bool(_CODE.search(said.text)) + bool(_NUMBER.search(said.text)) + 2 * bool(times)
     score = min(particular, 3)
     score += bool(particular and _IS.search(said.text))
     own = bool(words & _OWN)
     score += own and bool(words & _STATES)
     score += own and 1
-    score += 2 * said.says(*_DECIDED) + said.says(*_NORM)
-    score += bool(words & KIN) + bool(words & _TECHNICAL) + bool(_FIRST_NAME.match(said.text))
-    if said.says(*_PROBLEM):
+    score += 2 * said.says(_DECIDED) + said.says(_NORM)
+    score += bool(words & KIN) + min(len(words & _TECHNICAL), 2) + (own and private(said.text)) + bool(_FIRST_NAME.match(said.text))
+    if said.says(_PROBLEM):
         score -= 3
     if len(words) < 4 and not particular:
         score -= 2
@@ -79,88 +84,146 @@ def worth(said: Sentence, times: int) -> int:
 
 # -- private ------------------------------------------------------------------------------------------------
 
-_PRIVATE = re.compile(
-    r"""\b(?:allerg\w+|diabet\w+|coeliac|celiac|asthma\w*|epilep\w+|cancer|tumou?r|chemo\w*|surgery|surgeon|operation\son|hospital\w*|clinic|doctor|gp|
-    cardiologist|therap\w+|psychiatr\w+|psycholog\w+|counsell?or|depress\w+|anxi\w+|panic\sattacks?|adhd|autis\w+|dyslexi\w+|bipolar|ptsd|medication|meds|pills|
-    antidepress\w+|insulin|inhaler|blood\s(?:pressure|sugar|test)|cholesterol|migraine\w*|pregnan\w+|miscarr\w+|ivf|menopaus\w+|abortion|hiv|parkinson\w*|
-    alzheimer\w*|dementia|stroke|heart\s(?:attack|condition|disease)|palpitation\w*|wheelchair|crutches|disab\w+|deaf|blind|hearing\said|sober|alcoholic|addict\w*|
-    rehab|smok(?:ing|er)|overweight|eating\sdisorder|anorexi\w+|claustrophobi\w*|phobia|insomnia|chronic|diagnos\w+|symptom\w*|arthritis|knee|hernia|injur\w+|
-    salary|salaries|debt\w*|mortgage|bankrupt\w*|income|in\sthe\sred|overdraft|earns?|raise\sof|savings|owe[sd]?|loan|laid\soff|fired|redundan\w+|unemploy\w+|inherit\w+|pension|
-    divorc\w+|separat(?:ed|ing|ion)|affair|cheat(?:ed|ing)|custody|estranged|broke\sup|breakup|passed\saway|died|death\sof|funeral|widow\w*|abus\w+|restraining|
-    gay|lesbian|bisexual|trans(?:gender)?|coming\sout|came\sout|muslim|jewish|catholic|atheist|religio\w+|church|mosque|synagogue|visa|asylum|undocumented|arrest\w*|convict\w+|lawsuit|
-    probation|police|keep\s(?:it|this|that)\s(?:to|between|secret|quiet)|keep\sthe\s[\w\s]{1,40}\s(?:to|between|secret|quiet)|don't\stell|do\snot\stell|not\sto\stell|between\sus|confidential\w*|a\ssecret|in\sconfidence|hasn't\stold|doesn't\sknow\syet)\b""",
-    re.IGNORECASE | re.VERBOSE,
+_PRIVATE_STEMS = (
+    "allerg", "diabet", "asthma", "epilep", "hospital", "therap", "psychiatr", "psycholog", "counsel", "depress", "anxi",
+    "autis", "dyslexi", "antidepress", "migraine", "pregnan", "miscarr", "menopaus", "parkinson", "alzheimer", "palpitation",
+    "disab", "addict", "anorexi", "claustrophobi", "phobia", "diagnos", "symptom", "injur", "bankrupt", "redundan", "unemploy",
+    "inherit", "divorc", "widow", "abus", "religio", "arrest", "convict", "confidential", "chemo", "smok", "hernia", "carsick",
+    "palpit", "medicat",
+)  # fmt: skip
+_PRIVATE_WORDS = frozenset(
+    """coeliac celiac cancer tumour tumor surgery surgeon clinic doctor doc gp cardiologist adhd bipolar ptsd meds pills insulin
+    inhaler cholesterol ivf abortion hiv dementia stroke wheelchair crutches deaf blind sober alcoholic rehab overweight
+    insomnia chronic arthritis knee salary salaries debt debts mortgage income overdraft earns earn savings owe owes owed loan
+    fired pension separated separation separating affair cheated cheating custody estranged breakup died funeral restraining gay
+    lesbian bisexual trans transgender muslim jewish catholic atheist church mosque synagogue visa asylum undocumented
+    lawsuit probation police secret pronouns ex kilos sick""".split()  # noqa: SIM905 - a list of words reads as words
+)
+_PRIVATE_PHRASES = phrases(
+    """panic attack, panic attacks, blood pressure, blood sugar, blood test, heart attack, heart condition, heart disease,
+    hearing aid, eating disorder, in the red, laid off, broke up, split up, passed away, death of, coming out, came out, don't tell,
+    do not tell, not to tell, between us, in confidence, keep it to, keep this to, keep that to, hasn't told, doesn't know yet,
+    don't mention, not to mention, not allowed to, they them, she her, he him"""
 )
 
 
 def private(text: str) -> bool:
     """Whether a statement is about health, money, faith, trouble in a family, or something told in confidence."""
-    return bool(_PRIVATE.search(text))
+    said = Sentence(text)
+    return (
+        not _PRIVATE_WORDS.isdisjoint(said.words)
+        or any(word.startswith(_PRIVATE_STEMS) for word in said.words)
+        or said.says(_PRIVATE_PHRASES)
+    )
 
 
 # -- what it is about ---------------------------------------------------------------------------------------
 
-_ABOUT: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
-    (category, weight, re.compile(pattern, re.IGNORECASE))
-    for category, weight, pattern in (
-        ("tasks", 4, r"\b(?:needs? to|has to|have to|must(?! (?:not|never|always))|wants a reminder|deadline|due|to-?do|still to|needs \w+ done|owes)\b"),
-        ("goals", 4, r"\b(?:wants to (?!be called)|would like to|would love to|goal|hopes? to|plans? to|aims? to|dreams? of|training for|saving (?:up )?for|is learning|is writing)\b"),
-        ("preferences", 4, r"\b(?:prefers?|likes?|dislikes?|loves?|hates?|favou?rite|would rather|rather not|enjoys?|can(?:no|')t stand|wants to be called|put \w+ down as|asked not to|no longer eats)\b"),
-        ("preferences", 3, r"(?:'s rule|\bwants (?:no|nothing))\b|\b(?:asked to|can only|vegan|vegetarian|pescatarian|switched to|avoids?|signs?\b.*\bas|book \w+ an?)\b"),
-        ("procedural", 5, r"(?:\b(?:before any|whenever|every time|to (?:release|deploy|build|run|test|reset|set up|restart)\b.*[:,]|conventions?|code style|steps?|workaround|runbook|never edit|must always|always run|must never)\b)"),
-        ("procedural", 2, r"\b(?:always|never|must|only|goes? through|has to be|run|use)\b"),
-        ("projects", 4, r"\b(?:asked whether|product is|decided|decision|go(?:es|ing)? with|settled|renam\w+|release manager|owns the|takes over|scrum master|milestone|roadmap|pin|gave up on|off the table|dropp?(?:ed|ing|s)?|chose|scope|launch\w*)\b"),
-        ("event", 3, r"\b(?:wedding|birthday|anniversary|appointment|meeting|trip|flight|concert|party|exam|test on|interview|surgery|funeral|conference|holiday|vacation|visit\w*|born|moves? (?:in|out|day)|moving day|release \d|freeze|launch|starts? (?:on|as|in)|started|engaged|married|came in|happened|switched off|last serviced|is on leave|celebrat\w+|\d0th)\b"),
-        ("relationships", 3, r"\b(?:" + "|".join(sorted(map(re.escape, KIN - PETS), key=len, reverse=True)) + r")\b"),
-        ("profile", 3, r"\b(?:lives? in|is from|comes from|born in|years old|works? (?:as|at|for|in|nights)|speaks|drives|retired|allergic|passport|phone number|e-?mail|has an? (?:\w+ ){0,3}(?:" + "|".join(PETS) + r")|diabetic|coeliac|wheelchair|moved (?:to|from)|is an? \w+|\bis \d\d\b|gave up smoking)\b"),
-        ("activity", 3, r"\b(?:plays? (?:the|in)|went (?:hiking|running|swimming|climbing|sailing|skiing)|runs? \d+ ?k|yoga|gym|choir|band|club|practi[sc]es?|trains? (?:on|every|for))\b"),
-        ("knowledge", 3, r"\b(?:port|host|server|url|version|api|returns|limit|config\w*|runs (?:at|on|in)|listens|error|bug|broken|because|located|customer|plan|budget|costs?|database|db)\b"),
+_ABOUT: tuple[tuple[str, int, Phrases], ...] = tuple(
+    (category, weight, phrases(listed))
+    for category, weight, listed in (
+        (
+            "tasks",
+            4,
+            """needs to, need to, has to, have to, must be, wants a reminder, deadline, due, todo, to do, still to, owes, owe,
+            follow ups, will look at, ticket is""",
+        ),
+        (
+            "goals",
+            5,
+            """wants to, would like to, would love to, goal, goals, hopes to, hope to, plans to, plan to, aims to, dreams of, training
+            for, saving for, saving up, is learning, is writing, is going to quit, real plan""",
+        ),
+        (
+            "preferences",
+            4,
+            """prefers, prefer, likes, dislikes, loves, hates, favourite, favorite, would rather, rather not, enjoys, cannot stand,
+            can't stand, wants to be called, down as, asked not to, no longer eats, wants no, wants nothing, wants""",
+        ),
+        (
+            "preferences",
+            3,
+            """asked to, s rule, vegan, vegetarian, pescatarian, switched to, avoids, avoid, can only, never the, never books""",
+        ),
+        (
+            "procedural",
+            5,
+            """before any, before every, whenever, every time, to release, to deploy, to build, to restart, to reset, to set up,
+            convention, conventions, code style, steps, workaround, runbook, never edit, must always, always run, must never, rule is to,
+            has to be, must be reviewed, go through, goes through""",
+        ),
+        ("procedural", 2, "always, never, must, only, run, use, do not, not"),
+        (
+            "projects",
+            4,
+            """asked whether, product is, decided, decision, go with, goes with, going with, settled, renamed, renaming, release
+            manager, owns, takes over, taking over, scrum master, milestone, roadmap, pin, gave up on, off the table, dropped, dropping,
+            drop, chose, scope, launch, launches, agreed, promised, booking system, bump""",
+        ),
+        (
+            "event",
+            3,
+            """wedding, birthday, anniversary, appointment, meeting, trip, flight, concert, party, exam, interview, surgery, funeral,
+            conference, holiday, vacation, visiting, visit, born, moving day, freeze, launch, starts on, starts in, started, engaged,
+            married, came in, happened, switched off, on leave, moved to, moves to, flies, show, adopted, last day, lands, ends on""",
+        ),
+        (
+            "profile",
+            3,
+            """lives in, live in, is from, comes from, born in, years old, works as, works at, works for, works in, works nights, speaks,
+            drives, retired, allergic, passport, phone number, email, e mail, diabetic, coeliac, wheelchair, moved to, moved from, is a,
+            is an, gave up smoking, uses the pronouns, is not allowed, grew up, teaches, has read""",
+        ),
+        (
+            "activity",
+            3,
+            """plays the, plays in, went hiking, went running, went swimming, went climbing, yoga, gym, choir, band, club, practises,
+            practices, trains""",
+        ),
+        (
+            "knowledge",
+            3,
+            """port, host, server, url, version, api, returns, limit, config, runs at, runs on, runs in, listens, error, bug, broken,
+            because, located, customer, plan, budget, costs, database, db, is in, is on, are on, fails, means, table, needs""",
+        ),
     )
-)  # fmt: skip
+)
+_AGE = re.compile(r"\bis \d\d\b")
 
 
 def category(text: str, *, tech: bool, times: int) -> tuple[str, int]:
     """The category that the words of a statement speak for most, and by how much."""
-    scores: dict[str, int] = {}
-    for name, weight, pattern in _ABOUT:
-        if pattern.search(text):
+    said = Sentence(text)
+    scores = dict(_AT_WORK if tech else _AT_HOME)
+    for name, weight, listed in _ABOUT:
+        if said.says(listed):
             scores[name] = scores.get(name, 0) + weight
-    if tech:
-        for name, bonus in (("knowledge", 3), ("projects", 2), ("procedural", 2)):
-            scores[name] = scores.get(name, 0) + bonus
-        for name in ("preferences", "profile", "relationships", "activity"):
-            scores[name] = scores.get(name, 0) - 2
-    else:
-        for name in ("projects", "procedural", "knowledge"):
-            scores[name] = scores.get(name, 0) - 2
-        scores["profile"] = scores.get("profile", 0) + 1
-    if times:
-        scores["event"] = scores.get("event", 0) + 2
+    words = set(said.words)
+    scores["relationships"] += 4 * bool(words & _PEOPLE)
+    scores["profile"] += 3 * bool(words & PETS or _AGE.search(text))
+    scores["event"] = scores.get("event", 0) + 2 * bool(times)
     ranked = sorted(scores.items(), key=lambda pair: -pair[1])
-    lead = ranked[0][1] - (ranked[1][1] if len(ranked) > 1 else 0)
-    return ranked[0][0], lead
+    return ranked[0][0], ranked[0][1] - ranked[1][1]
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """How much a statement matters, from 1 to 5."""
-
-    value: int
+_PEOPLE = KIN - PETS
+_AT_WORK = {"knowledge": 3, "projects": 2, "procedural": 2, "preferences": -2, "profile": -2, "relationships": -3, "activity": -2}
+_AT_HOME = {"profile": 1, "relationships": 0, "projects": -2, "procedural": -3, "knowledge": -2}
 
 
-_GRAVE = re.compile(
-    r"\b(?:allerg\w+|anaphyla\w+|epilep\w+|never|must(?: not)?|emergency|passed away|died|born|pregnan\w+|diagnos\w+|cancer|surgery|deadline|decided|decision|production|prod|legal|security)\b",
-    re.IGNORECASE,
+_GRAVE = phrases(
+    """never, must, must not, emergency, passed away, died, born, pregnant, diagnosed, cancer, surgery, deadline, decided, decision,
+    production, prod, legal, security"""
 )
-_SLIGHT = re.compile(r"\b(?:likes?|enjoys?|usually|sometimes|watched|went|plays?|funny|nice)\b", re.IGNORECASE)
-_VITAL = re.compile(r"\b(?:allergic|anaphyla\w+|epilep\w+|throat|life-threatening|emergency contact)\b", re.IGNORECASE)
+_SLIGHT = phrases("likes, enjoys, usually, sometimes, watched, went, plays, funny, nice")
+_VITAL = phrases("allergic, anaphylaxis, anaphylactic, epilepsy, epileptic, throat, life threatening, emergency contact")
 
 
 def importance(text: str, category: str, *, times: int) -> int:
     """From 1 (hardly) to 5 (somebody may come to harm if it is forgotten)."""
-    if _VITAL.search(text):
+    said = Sentence(text)
+    if said.says(_VITAL):
         return 5
-    value = 3
-    value += bool(_GRAVE.search(text)) or category in ("tasks", "projects", "procedural") and bool(times)
-    value -= bool(_SLIGHT.search(text)) and category in ("activity", "preferences", "event")
+    value = 3 + (said.says(_GRAVE) or (category in ("tasks", "projects", "procedural") and bool(times)))
+    value -= category in ("activity", "preferences", "event") and said.says(_SLIGHT)
     return max(1, min(4, value))

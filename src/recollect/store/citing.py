@@ -11,7 +11,7 @@ from recollect.store import rows
 from recollect.store.tx import Tx
 
 
-def resolve(tx: Tx, version: Version, fresh: Mapping[EventId, Event]) -> list[EventId]:
+def resolve(tx: Tx, version: Version, fresh: Mapping[EventId, Event]) -> list[Event]:
     """The events that the witnesses resolve to, each once. `fresh` are those of the write in progress."""
     cited: dict[EventId, None] = {}
     chunks: list[ChunkWitness] = []
@@ -24,14 +24,14 @@ def resolve(tx: Tx, version: Version, fresh: Mapping[EventId, Event]) -> list[Ev
                 chunks.append(witness)
             case RangeWitness():
                 cited |= dict.fromkeys(_range(tx, witness))
-    lengths = _chunk_counts(tx, cited, fresh)
+    live = _live(tx, cited, fresh)
     for event_id in cited:
-        if event_id not in lengths:
+        if event_id not in live:
             raise Invalid(f"witness e:{event_id} points nowhere", "Append the event before the version that cites it.")
     for chunk in chunks:
-        if chunk.number > lengths[chunk.event_id]:
-            raise Invalid(f"witness c:{chunk.chunk_id} points nowhere: the event has {lengths[chunk.event_id]} chunks")
-    return list(cited)
+        if chunk.number > (length := len(live[chunk.event_id].chunks)):
+            raise Invalid(f"witness c:{chunk.chunk_id} points nowhere: the event has {length} chunks")
+    return [live[event_id] for event_id in cited]
 
 
 def _range(tx: Tx, witness: RangeWitness) -> list[EventId]:
@@ -47,14 +47,14 @@ def _range(tx: Tx, witness: RangeWitness) -> list[EventId]:
     return [row[0] for row in found]
 
 
-def _chunk_counts(tx: Tx, cited: Iterable[EventId], fresh: Mapping[EventId, Event]) -> dict[EventId, int]:
-    """How many chunks each live event has; one that is not live is left out."""
-    counts = {event_id: len(event.chunks) for event_id, event in fresh.items()}
+def _live(tx: Tx, cited: Iterable[EventId], fresh: Mapping[EventId, Event]) -> dict[EventId, Event]:
+    """These events; one that is not live is left out."""
+    live = dict(fresh)
     unknown = [event_id for event_id in cited if event_id not in fresh]
     if unknown:
         tx.keep("events", unknown)
         found = tx.all(
             f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] and not withdrawn", ids=unknown
         )
-        counts |= {row[0]: len(rows.read_event(row).chunks) for row in found}
-    return counts
+        live |= {row[0]: rows.read_event(row) for row in found}
+    return live

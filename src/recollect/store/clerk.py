@@ -4,7 +4,7 @@ A change says what was there before. Where something else is there, it is stale;
 something erased, it is refused.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import assert_never
@@ -30,7 +30,7 @@ from recollect.domain.change import (
     Unlink,
     Withdraw,
 )
-from recollect.domain.event import UNPLACED, Event
+from recollect.domain.event import UNPLACED, Event, Trust
 from recollect.domain.ids import EventId, ItemId, Rev
 from recollect.domain.item import Episode, Item
 from recollect.domain.level import Level
@@ -58,6 +58,7 @@ class Handle:
     live: bool
     kind: str
     last_seq: int
+    trust: str
     user_id: str | None
     project_id: str | None
     agent_id: str | None
@@ -133,10 +134,10 @@ class Clerk:
         if not wanted:
             return
         found = self.tx.lock_items(
-            "id, rev, withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id", wanted
+            "id, rev, withdrawn, kind, last_seq, trust, user_id, project_id, agent_id, thread_id", wanted
         )
-        for id, rev, withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id in found:
-            self.handles[id] = Handle(id, rev, not withdrawn, kind, last_seq, user_id, project_id, agent_id, thread_id)
+        for id, rev, withdrawn, *fields in found:
+            self.handles[id] = Handle(id, rev, not withdrawn, *fields)
 
     def expect(self, revs: Mapping[ItemId, Rev]) -> None:
         moved = [id for id, rev in revs.items() if id not in self.handles or self.handles[id].rev != rev]
@@ -180,7 +181,16 @@ class Clerk:
                 **rows.item_columns(item),
             )
             handle = self.handles[item.id] = Handle(
-                item.id, Rev(0), True, item.kind, 0, item.user_id, item.project_id, item.agent_id, item.thread_id
+                item.id,
+                Rev(0),
+                True,
+                item.kind,
+                0,
+                item.trust.value,
+                item.user_id,
+                item.project_id,
+                item.agent_id,
+                item.thread_id,
             )
         elif handle.live:
             raise Stale(f"memory {item.id} exists already", [item.id])
@@ -189,6 +199,7 @@ class Clerk:
             self.tx.do("update items set withdrawn = false where tenant = :tenant and id = :id", id=item.id)
             self.footing.items.discard(item.id)
             handle.live = True
+            handle.trust = item.trust.value
         handle.item = None
         handle.stamped = True
         self._artifacts(item)
@@ -219,6 +230,7 @@ class Clerk:
         handle.item = after
         handle.user_id, handle.project_id = after.user_id, after.project_id
         handle.agent_id, handle.thread_id = after.agent_id, after.thread_id
+        handle.trust = after.trust.value
         handle.stamped = True
         return change
 
@@ -281,7 +293,7 @@ class Clerk:
         return fingerprint(self.key, text)
 
     def _derive(self, version: Version) -> None:
-        self._live(version.item_id)
+        handle = self._live(version.item_id)
         known = self.tx.one("select 1 from versions where tenant = :tenant and id = :id", id=version.id)
         if known:
             self._show("versions", version.id)
@@ -293,13 +305,14 @@ class Clerk:
         if version.derived_from:
             self._version(version.derived_from)
         cited = resolve(self.tx, version, self.fresh)
+        _only_as_trusted(handle, cited)
         self.tx.run(
             f"insert into versions (tenant, withdrawn, {rows.VERSION}) values (:tenant, false, {rows.VERSION_VALUES})",
             **rows.version_columns(version),
         )
         self.tx.many(
             "insert into witnesses (tenant, event_id, version_id) values (:tenant, :event_id, :version_id)",
-            [{"event_id": event_id, "version_id": version.id} for event_id in cited],
+            [{"event_id": event.id, "version_id": version.id} for event in cited],
         )
         if version.level is Level.R3:
             self.tx.add_text(f"v:{version.id}", version.item_id, version.content)
@@ -360,6 +373,16 @@ class Clerk:
         if current != before:
             raise Stale(f"the {family(record)} {record.id} has changed since", [f"{family(record)}:{record.id}"])
         put_record(self.tx, before, after)
+
+
+def _only_as_trusted(handle: Handle, cited: Sequence[Event]) -> None:
+    """What is derived is only as trusted as its least trusted source."""
+    doubtful = [event.id for event in cited if event.trust is Trust.UNTRUSTED]
+    if doubtful and handle.trust == Trust.TRUSTED.value:
+        raise Invalid(
+            f"memory {handle.id} is trusted, and event {doubtful[0]}, which the version cites, is not",
+            "Make the memory untrusted first, or cite trusted events only.",
+        )
 
 
 def _still_timely(edits: tuple[Edit, ...], item: Item) -> tuple[Edit, ...]:

@@ -91,8 +91,9 @@ def _stamp(tx: Tx, clerk: Clerk, rev: Rev) -> None:
 
 def _keep_embedded(tx: Tx, vectors: Sequence[Vector]) -> None:
     # Before the tenant's row: an erasure holds its texts while it waits for that row.
+    texts = {text_of(vector.ref) for vector in vectors}
     for table, mark in (("events", "e:"), ("versions", "v:")):
-        if ids := [vector.ref[2:] for vector in vectors if vector.ref.startswith(mark)]:
+        if ids := sorted(text[2:] for text in texts if text.startswith(mark)):
             tx.keep(table, ids)
 
 
@@ -101,7 +102,13 @@ def _embed(tx: Tx, vectors: Sequence[Vector], rev: Rev) -> None:
     if not vectors:
         return
     gone = tx.all(
-        "select ref from tombstones where tenant = :tenant and ref in :refs[]", refs=[vector.ref for vector in vectors]
+        "select ref from tombstones where tenant = :tenant and ref in :refs[]",
+        refs=sorted({text_of(vector.ref) for vector in vectors}),
     )
     erased = {row[0] for row in gone}
-    tx.add_vectors([vector for vector in vectors if vector.ref not in erased], rev)
+    tx.add_vectors([vector for vector in vectors if text_of(vector.ref) not in erased], rev)
+
+
+def text_of(ref: str) -> str:
+    """The event or version that a vector is of: a chunk (c:<event>.<number>) is a part of its event."""
+    return f"e:{ref[2:].rpartition('.')[0]}" if ref.startswith("c:") else ref

@@ -31,6 +31,7 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "records": ("family, id, stage, body", "family, id"),
     "usage": ("item_id, retrieval_count, citation_count, ignore_count, last_accessed", "item_id"),
     "operations": ("id, user_id, thread_id, node, op, status, memory_id, category, sim, ts", "id"),
+    "header_cursors": ("reader, thread_id, rev, seq, thread_rev", "reader, thread_id"),
     "supervisor_checkpoints": ("id, user_id, thread_id, checkpoint_data, nonce, created_at, updated_at", "id"),
     "thread_revision": ("owner, thread_id, rev", "owner, thread_id"),
     "journal": (f"{rows.HEADER}, hash", "seq"),

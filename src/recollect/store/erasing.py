@@ -43,6 +43,12 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
     ):
         if ids:
             tx.run(f"delete from {table} where tenant = :tenant and {column} in :ids[]", ids=list(ids))
+    if change.events:  # the vectors of their chunks: c:<event>.<number>
+        tx.run(
+            "delete from vectors where tenant = :tenant and ref >= 'c:' and ref < 'c;' "
+            "and rtrim(rtrim(ref, '0123456789'), '.') in :chunked[]",
+            chunked=[f"c:{id}" for id in change.events],
+        )
     if change.proposals:
         tx.run(
             "delete from records where tenant = :tenant and family = 'proposal' and id in :ids[]",

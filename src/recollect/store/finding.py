@@ -30,19 +30,39 @@ SPEAKS = (
 
 def of_episodes(filters: Filters) -> Filters:
     """What the filters ask of the episode that owns an event."""
-    return replace(filters, role=None, kinds=None, categories=None, states=_ANY_STATE, valid_at=None)
+    return replace(
+        filters, role=None, kinds=None, categories=None, without=frozenset(), states=_ANY_STATE, valid_at=None
+    )
 
 
-def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:
-    """Those of these events that a query may see: id, item, place, time, author."""
+def passing_events(filters: Filters, sight: Sight) -> Where:
+    """The condition that an event e of an episode i is live and passes."""
     where, values = _passing(of_episodes(filters), sight)
     if filters.role is not None:
         where.append("e.role = :event_role")
         values["event_role"] = filters.role
+    return ["not e.withdrawn", *where], values
+
+
+def passing_items(filters: Filters, sight: Sight) -> Where:
+    """The condition that a version v speaks for a live item i that passes."""
+    where, values = _passing(filters, sight)
+    return [SPEAKS, *where], values
+
+
+def _passing(filters: Filters, sight: Sight) -> Where:
+    wanted, values = filtered(filters)
+    seen, more = in_sight(sight)
+    return ["not i.withdrawn", *wanted, *seen], {**values, **more}
+
+
+def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:
+    """Those of these events that a query may see: id, item, place, time, author."""
+    where, values = passing_events(filters, sight)
     found = tx.all(
         f"select e.{engine.key}, e.id, e.item_id, e.seq, e.ts, e.author from events e "
         "join items i on i.tenant = e.tenant and i.id = e.item_id "
-        f"where {engine.among.format('e')} and not e.withdrawn and {' and '.join(where)}",
+        f"where {engine.among.format('e')} and {' and '.join(where)}",
         keys=list(keys),
         **values,
     )
@@ -51,21 +71,15 @@ def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters
 
 def confirm_items(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:
     """Those of these versions that speak for an item a query may see: the same."""
-    where, values = _passing(filters, sight)
+    where, values = passing_items(filters, sight)
     found = tx.all(
         f"select v.{engine.key}, v.id, i.id, 0, i.updated_at, '' from versions v "
         "join items i on i.tenant = v.tenant and i.id = v.item_id "
-        f"where {engine.among.format('v')} and {SPEAKS} and {' and '.join(where)}",
+        f"where {engine.among.format('v')} and {' and '.join(where)}",
         keys=list(keys),
         **values,
     )
     return {row[0]: row[1:] for row in found}
-
-
-def _passing(filters: Filters, sight: Sight) -> Where:
-    wanted, values = filtered(filters)
-    seen, more = in_sight(sight)
-    return ["not i.withdrawn", *wanted, *seen], {**values, **more}
 
 
 _CONFIRM: Mapping[Sought, Callable[[Tx, Engine, Sequence[Key], Filters, Sight], dict[Key, Row]]] = {

@@ -52,6 +52,9 @@ def filtered(filters: Filters) -> Where:
         if (value := getattr(filters, name)) is not None:
             where.append(f"i.{column} in :{name}[]")
             values[name] = sorted(value)
+    if filters.without:
+        where.append("not i.category in :without[]")
+        values["without"] = sorted(filters.without)
     if filters.valid_at is not None:
         where.append("(i.valid_from is null or i.valid_from <= :valid_at)")
         where.append("(i.valid_to is null or i.valid_to > :valid_at)")

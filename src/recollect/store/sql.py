@@ -16,7 +16,7 @@ from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, T
 from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head, genesis
-from recollect.domain.observation import Observation, Operation, Usage, Use, Used
+from recollect.domain.observation import Cursor, Observation, Operation, Told, Usage, Use, Used
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Record
 from recollect.domain.relation import Relation
@@ -81,6 +81,7 @@ class SqlStore:
     def observe(self, tenant: TenantId, observations: Sequence[Observation]) -> None:
         uses = [o for o in observations if isinstance(o, Used)]
         happened = [o for o in observations if isinstance(o, Operation)]
+        told = [o for o in observations if isinstance(o, Told)]
         with self._engine.write(tenant) as tx:
             _must_exist(tx)
             tx.many(
@@ -109,6 +110,32 @@ class SqlStore:
                 "(:tenant, :id, :user_id, :thread_id, :node, :op, :status, :memory_id, :category, :sim, :ts)",
                 [{name: getattr(o, name) for name in Operation.__dataclass_fields__} for o in happened],
             )
+            tx.many(
+                "insert into header_cursors (tenant, reader, thread_id, rev, seq, thread_rev) "
+                "values (:tenant, :reader, :thread_id, :rev, :seq, :thread_rev) "
+                "on conflict (tenant, reader, thread_id) do update set rev = excluded.rev, seq = excluded.seq, "
+                "thread_rev = excluded.thread_rev where header_cursors.rev <= excluded.rev",
+                [
+                    {
+                        "reader": one.reader,
+                        "thread_id": one.thread_id,
+                        "rev": one.cursor.rev,
+                        "seq": one.cursor.seq,
+                        "thread_rev": one.cursor.thread_rev,
+                    }
+                    for one in sorted(told, key=lambda one: (one.reader, one.thread_id))
+                ],
+            )
+
+    def cursor(self, tenant: TenantId, reader: str, thread_id: str) -> Cursor | None:
+        with self._engine.read(tenant) as tx:
+            row = tx.one(
+                "select rev, seq, thread_rev from header_cursors "
+                "where tenant = :tenant and reader = :reader and thread_id = :thread_id",
+                reader=reader,
+                thread_id=thread_id,
+            )
+        return Cursor(*row) if row else None
 
     def save_checkpoint(self, scope: Scope, checkpoint: Checkpoint, *, actor: Actor) -> None:
         data = codec.canonical(checkpoint.checkpoint_data)

@@ -1,7 +1,7 @@
-"""Scripts that put no spaces between words, as the text indexes of both engines take them.
+"""Texts and words as the text indexes of both engines take them.
 
-Their tokenizers make one word of a whole run of such letters. Here every letter becomes a word of its own, in texts
-and in queries alike; a run in a query is looked for by its pairs of neighbours.
+Of scripts that put no spaces between words their tokenizers make one word of a whole run of letters. Here every letter
+becomes a word of its own, in texts and in queries alike; a run in a query is looked for by its pairs of neighbours.
 """
 
 import re
@@ -14,16 +14,20 @@ _LETTERS = (
 )
 _LETTER = re.compile(f"[{_LETTERS}]")
 _RUN = re.compile(f"[{_LETTERS}]+")
+_VERSION = re.compile(r"\bv(?=\d+\.\d)", re.IGNORECASE)
+"""The v of v2.14.3, which is also written without it."""
 
 
 def spaced(text: str) -> str:
-    """The text with spaces around every letter of such a script."""
+    """The text with spaces around every letter of such a script, and behind the v of a version."""
+    if "." in text:
+        text = _VERSION.sub("v ", text)
     return text if text.isascii() else _LETTER.sub(r" \g<0> ", text)
 
 
 def phrases(word: str) -> list[str]:
     """What a word of a query is looked for by: any of these, each found as a phrase."""
-    word = word.replace("\0", " ").encode(errors="ignore").decode()
+    word = _VERSION.sub("", word.replace("\0", " ").encode(errors="ignore").decode())
     if word.isascii():
         return [word] if word.strip() else []
     runs = [run[0] for run in _RUN.finditer(word)]

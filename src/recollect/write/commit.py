@@ -238,7 +238,9 @@ class Commit:
             private=one.item.private or draft.private,
             valid_to=draft.valid_to or one.item.valid_to,
         )
-        decided.changes += [revise(one.item, after, now, Verb.UPDATE), Derive(version)]
+        if after != one.item:
+            decided.changes.append(revise(one.item, after, now, Verb.UPDATE))
+        decided.changes.append(Derive(version))
         self._embed(decided, version, vector)
         decided.made.append(Made(one.item.id, "updated"))
 

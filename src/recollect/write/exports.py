@@ -5,7 +5,7 @@ from datetime import datetime
 
 from recollect.domain.event import Trust
 from recollect.write.foreign import Reading, Readings, clean, elements, entries, fields, label, messages, moment, words
-from recollect.write.ingest import Message
+from recollect.write.message import Message
 
 _SHOWN = ("text", "multimodal_text")
 _SENDERS = {"human": "user", "user": "user", "assistant": "assistant"}

@@ -22,7 +22,7 @@ def extract(
     turns: Sequence[Event], fresh: frozenset[int], embedder: Embedder | None, *, most: int = 5
 ) -> list[Candidate]:
     """The memories that the fresh turns hold, at most so many a turn. The other turns are context."""
-    drafts = [draft for draft in read(turns) if fresh.intersection(draft.witnesses)]
+    drafts = [draft for draft in read(turns, fresh) if fresh.intersection(draft.witnesses)]
     categories = _categories(drafts, embedder)
     by_turn: dict[int, list[Candidate]] = {}
     for draft, category in zip(drafts, categories, strict=True):

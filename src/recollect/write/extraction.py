@@ -1,5 +1,6 @@
 """What is worth remembering in messages, as drafts for memory: by rules and the embedder, or by a language model."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -7,9 +8,14 @@ from datetime import UTC, datetime
 from recollect.clock import Clock
 from recollect.domain.event import Event
 from recollect.domain.ids import TenantId
+from recollect.errors import ModelFailed
+from recollect.policy import grounded, prompts
 from recollect.policy.candidate import Candidate
 from recollect.ports import Embedder, Store, Writer
 from recollect.write.commit import Draft
+from recollect.write.extract import extract
+
+log = logging.getLogger("recollect.write")
 
 CONTEXT = 6
 
@@ -35,14 +41,22 @@ class Extraction:
     context: int = CONTEXT
 
     def drafts(self, before: Sequence[Event], new: Sequence[Event], user_id: str | None) -> list[Draft]:
-        """The memories in the new messages, by rules; those before them are what they answer."""
-        from recollect.write.extract import extract
-
+        """The memories in the new messages; those before them are what they answer."""
         turns = [*before, *new]
         fresh = frozenset(range(len(before), len(turns)))
-        return self.within_caps(extract(turns, fresh, self.embedder), turns, user_id)
+        return self._within_caps(self._found(turns, fresh), turns, user_id)
 
-    def within_caps(self, found: Sequence[Candidate], turns: Sequence[Event], user_id: str | None) -> list[Draft]:
+    def _found(self, turns: Sequence[Event], fresh: frozenset[int]) -> list[Candidate]:
+        """By a language model where there is one and it answers, else by rules."""
+        if self.writer is not None:
+            try:
+                answer = self.writer.write(prompts.extraction(turns, fresh), tenant=self.tenant)
+                return grounded.extracted(answer, turns, fresh)
+            except ModelFailed as failed:
+                log.warning("memories are made by rules for now: %s", failed.what)
+        return extract(turns, fresh, self.embedder)
+
+    def _within_caps(self, found: Sequence[Candidate], turns: Sequence[Event], user_id: str | None) -> list[Draft]:
         """The most important candidates of each turn, as many as the day has room for."""
         chosen: list[Candidate] = []
         for candidate in sorted(found, key=lambda one: -one.importance):

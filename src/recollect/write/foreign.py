@@ -9,7 +9,7 @@ from typing import cast
 
 from recollect.domain.event import Trust
 from recollect.domain.text import MAX_NAME, MAX_TEXT
-from recollect.write.ingest import Message
+from recollect.write.message import Message
 
 LONGEST_TITLE = 300
 
@@ -72,11 +72,8 @@ def decoded(data: bytes | str) -> str:
     """The text of a file. A ValueError says where it is no text."""
     if isinstance(data, str):
         return data.removeprefix("\ufeff")
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if data.startswith(mark):
-            break
-    else:
-        encoding = "utf-8"
+    marks = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+    encoding = next((encoding for mark, encoding in marks if data.startswith(mark)), "utf-8")
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:

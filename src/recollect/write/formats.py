@@ -1,7 +1,6 @@
-"""Files from elsewhere, read into threads of messages: which format they have, and who reads it. No file is opened here."""
+"""Files from elsewhere, read into threads of messages: which format they have. No file is opened here."""
 
 from enum import StrEnum
-from typing import assert_never
 
 from recollect.domain.event import Trust
 from recollect.write import exports, notes
@@ -70,8 +69,6 @@ def read(
             return notes.markdown(text, name, author, trust)
         case Format.TEXT:
             return notes.plain(text, name, author, trust)
-        case other:
-            assert_never(other)
 
 
 def _whole(sample: bytes) -> bytes:

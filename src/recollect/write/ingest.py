@@ -14,9 +14,9 @@ from typing import TypeVar, cast
 from recollect.clock import Clock
 from recollect.domain import codec
 from recollect.domain.change import Append, Change, Create, Verb, revise
-from recollect.domain.event import Event, Trust
+from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, JobId, Rev
-from recollect.domain.item import LONGEST_VALUE, Artifact, Body, Episode, Fact, Item, Visibility
+from recollect.domain.item import LONGEST_VALUE, Artifact, Episode, Fact, Item, Visibility
 from recollect.domain.job import Job
 from recollect.domain.scope import Principal, Scope, actor
 from recollect.domain.text import name
@@ -27,7 +27,9 @@ from recollect.policy.secrets import redact
 from recollect.ports import UNWRITTEN, Embedder, Held, Receipt, Store
 from recollect.write.commit import Commit, Decided, Draft
 from recollect.write.extraction import Extraction
+from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
 from recollect.write.owner import Owner
+from recollect.write.threads import Threads
 from recollect.write.vectors import vectors
 
 T = TypeVar("T")
@@ -37,95 +39,6 @@ GROUP = 200
 RECOGNISED = 8
 """Words from which on a message without a time of its own is a repeat when the thread has it already: people do say
 "yes" twice."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One turn, document or tool output, word for word."""
-
-    text: str
-    author: str
-    role: str | None = None
-    ts: datetime | None = None
-    trust: Trust = Trust.TRUSTED
-    meta: Mapping[str, object] = field(default_factory=dict[str, object])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """Something to remember as it is said."""
-
-    text: str
-    author: str
-    body: Body | None = None
-    category: str = "knowledge"
-    importance: int = 3
-    tags: tuple[str, ...] = ()
-    trust: Trust = Trust.TRUSTED
-    ts: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """The memory, the event that bears witness to it, and the revision of the write."""
-
-    item_id: ItemId
-    event_id: EventId
-    rev: Rev
-    outcome: str = "created"
-    """created, corroborated (it was known: one more witness) or updated (it told more, or took over)."""
-    redacted: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """The thread's episode, the events in their order, and the revision of the write."""
-
-    episode_id: ItemId
-    event_ids: tuple[EventId, ...]
-    rev: Rev
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ingested:
-    """What came of messages: their events in their order (a repeat has that of the first time), how many were repeats,
-    what kinds of secrets were taken out, the memories that were made or changed at once, and the revision."""
-
-    episode_id: ItemId
-    event_ids: tuple[EventId, ...]
-    repeats: int
-    redacted: tuple[str, ...]
-    items: tuple[ItemId, ...]
-    later: bool
-    """Whether more is made of them by a job."""
-    rev: Rev
-
-
-class Threads:
-    """The episodes of threads that were written to lately, so that a turn need not look its thread up again. What is
-    remembered here is checked by the write itself: it expects the episode's revision."""
-
-    def __init__(self, store: Store, size: int = 1000) -> None:
-        self._store, self._size = store, size
-        self._known: dict[tuple[str | None, ...], Held] = {}
-
-    def of(self, scope: Scope, visibility: Visibility) -> Held | None:
-        held = self._known.get(_thread_key(scope, visibility))
-        if held is None and (held := self._store.thread(scope, visibility)):
-            self.keep(scope, held)
-        return held
-
-    def keep(self, scope: Scope, held: Held) -> None:
-        if len(self._known) >= self._size:
-            self._known.clear()
-        self._known[_thread_key(scope, held.item.visibility)] = held
-
-    def forget(self, scope: Scope, visibility: Visibility) -> None:
-        self._known.pop(_thread_key(scope, visibility), None)
-
-
-def _thread_key(scope: Scope, visibility: Visibility) -> tuple[str | None, ...]:
-    return (scope.tenant, scope.user_id, scope.agent_id, scope.project_id, scope.thread_id, visibility)
 
 
 @dataclass(slots=True)

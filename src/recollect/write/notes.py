@@ -4,12 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from recollect.domain.event import Trust
 from recollect.domain.text import sound_json
 from recollect.write.foreign import Reading, Readings, clean, entries, fields, label, line, messages, moment, words
-from recollect.write.ingest import Message
+from recollect.write.message import Message
 
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
@@ -37,8 +36,7 @@ def jsonl(text: str, name: str, author: str) -> Reading:
             readings.skip(where, "it has no text")
             continue
         thread = label(words(said.get("thread")) or words(said.get("thread_id"))) or f"file:{name}"
-        title, before = threads.get(thread, (words(said.get("title")) or name, []))
-        threads[thread] = (title, [*before, *found]) if not before else (title, _joined(before, found))
+        threads.setdefault(thread, (words(said.get("title")) or name, []))[1].extend(found)
     for thread, (title, found) in threads.items():
         readings.add(thread, title, found, f"thread {thread}")
     return readings.done()
@@ -57,7 +55,7 @@ def markdown(text: str, name: str, author: str, trust: Trust) -> Reading:
     front matter that is none is text."""
     readings = Readings()
     front, body = _front(text.replace("\r\n", "\n"))
-    at = next((found for key in _DATES if (found := moment(front.get(key)))), None)
+    at = next((day for key in _DATES if (day := moment(front.get(key)))), None)
     tags = [label(tag) for tag in entries(front.get("tags"))[:50] if isinstance(tag, str) and label(tag)]
     sections = list(_sections(body))
     found: list[Message] = []
@@ -73,16 +71,11 @@ def markdown(text: str, name: str, author: str, trust: Trust) -> Reading:
     return readings.done()
 
 
-def _joined(before: list[Message], found: list[Message]) -> list[Message]:
-    before.extend(found)
-    return before
-
-
 def _said(said: Mapping[str, object], author: str) -> list[Message]:
     meta = fields(said.get("meta"))
     sound_json(meta, "the meta data")
     who = words(said.get("author")) or author
-    at: datetime | None = moment(said.get("ts"))
+    at = moment(said.get("ts"))
     if said.get("ts") is not None and at is None:
         raise ValueError("the ts is no time: give ISO 8601 or seconds since 1970")
     return messages(words(said.get("text")), who, words(said.get("role")) or None, at, meta=meta)

@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from recollect.errors import RecollectError
-from recollect.interfaces.cli import asking, changing, looking, moving, paper, remembering, serving, tending, undoing
+from recollect.interfaces.cli import (
+    asking,
+    changing,
+    ingesting,
+    looking,
+    moving,
+    paper,
+    remembering,
+    serving,
+    tending,
+    undoing,
+)
 from recollect.interfaces.cli.call import Agent, RoleName, Store, Tenant, User
 
 OK, REFUSED = 0, 1
@@ -23,7 +34,7 @@ app = typer.Typer(
     help="Long-term memory for AI agents that shows its receipts.",
     epilog="Where and who can be set as RECOLLECT_STORE, RECOLLECT_TENANT, RECOLLECT_USER, … or in recollect.toml.",
 )
-for room in (remembering, asking, looking, changing, undoing, moving, tending, serving):
+for room in (remembering, ingesting, asking, looking, changing, undoing, moving, tending, serving):
     room.commands.join(app)
 
 

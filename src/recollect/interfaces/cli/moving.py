@@ -131,10 +131,16 @@ def import_(
     file: Annotated[str, typer.Argument(metavar="FILE", help="An export; - is standard input.")],
     json: Json = False,
 ) -> None:
-    """Build a new tenant from an export.
+    """Build a new tenant from an export, or take in somebody else's.
 
-    For example: recollect import FILE --tenant NAME. What was erased since the export stays erased."""
+    For example: recollect import FILE --tenant NAME. What was erased since the export stays erased. An export of
+    ChatGPT or Claude, or a folder of Markdown, is taken into the tenant that is there, as by recollect ingest."""
+    from recollect.interfaces.cli import ingesting
     from recollect.wiring import incoming
+
+    if ingesting.is_foreign(file):
+        ingesting.foreign(call, file, json)
+        return
 
     settings = call.settings
     with _source(file) as lines, incoming(settings) as memory:

@@ -36,12 +36,16 @@ def serve(
     """Serve the store to agents: HTTP and MCP, until stopped with Ctrl-C.
 
     There is one server per store. Where it runs already, this says where it is."""
-    from recollect.interfaces.server import Listening, serve
+    from recollect.interfaces.server import PORT, Listening, serve
 
     settings = call.settings
-    there = serve(
-        settings, Listening(host or "127.0.0.1", port, allow_host or ()), lambda here: _ready(call, here, json)
+    listening = Listening(
+        host=host or settings.host,
+        port=settings.port if port is None else port,
+        flexible=port is None and settings.port == PORT,
+        names=allow_host or (),
     )
+    there = serve(settings, listening, lambda here: _ready(call, here, json))
     if there is None:
         if not json:
             paper.done("stopped")
@@ -71,7 +75,7 @@ def _ready(call: Call, here: "Presence", json: bool) -> None:
         paper.write(f"  {words}")
     say()
     say(styled(("And to have memories brought up by themselves, in ~/.claude/settings.json:", "bold")))
-    paper.write(f"  {HOOKS}")
+    paper.write(f"  {hooks()}")
     say()
     say(styled(("Stop with Ctrl-C.", "dim")))
     paper.flush()
@@ -83,8 +87,17 @@ def connection(here: "Presence") -> list[str]:
     return [f"claude mcp add --transport http recollect {here.address}/mcp {header}"]
 
 
-_HOOK = '[{"hooks": [{"type": "command", "command": "recollect-hook"}]}]'
-HOOKS = f'{{"hooks": {{"SessionStart": {_HOOK}, "UserPromptSubmit": {_HOOK}}}}}'
+def hooks() -> str:
+    """What Claude Code's settings need for the hook; by its path where a shell would not find it."""
+    import json
+    import shutil
+    import sys
+    from pathlib import Path
+
+    name = "recollect-hook"
+    command = name if shutil.which(name) else str(Path(sys.executable).with_name(name))
+    entry = [{"hooks": [{"type": "command", "command": command}]}]
+    return json.dumps({"hooks": {"SessionStart": entry, "UserPromptSubmit": entry}})
 
 
 @commands.command("connect")
@@ -102,7 +115,7 @@ def connect(
     here = reach(call.settings, call.given)
     for words in connection(here):
         paper.write(words)
-    paper.write(HOOKS)
+    paper.write(hooks())
 
 
 @commands.command("mcp")

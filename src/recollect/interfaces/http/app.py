@@ -70,7 +70,8 @@ def make_app(
     for room in (routes.health, routes.memory):
         app.include_router(room, prefix="/api")
         app.include_router(room, include_in_schema=False)
-    app.router.routes.append(Route("/mcp", endpoint=mcp))
+    # POST alone: there are no sessions to end, and nothing that the server would say by itself on an open stream.
+    app.router.routes.append(Route("/mcp", endpoint=mcp, methods=["POST"]))
     problems.install(app)
     app.add_middleware(Guard, credentials=credentials, hosts=hosts, numbers=numbers, max_body=max_body)
     return app

@@ -9,7 +9,7 @@ from recollect.domain.event import Trust
 from recollect.domain.item import STATES, Artifact, ArtifactType, Visibility
 from recollect.domain.query import Filters, Form, Query, Source
 from recollect.errors import checked
-from recollect.write.ingest import Message
+from recollect.write.message import Message
 
 
 def _zoned(at: datetime) -> datetime:
@@ -44,6 +44,7 @@ class FilterBody(Asked):
     actor_id: str | None = None
     role: str | None = None
     category: str | Names | None = None
+    without: Names | None = Field(default=None, description="Categories that are left out.")
     kind: str | Names | None = Field(default=None, description="fact, episode, pattern, workflow, insight, journal")
     state: State | list[State] | None = Field(default=None, description="Left out: active.")
     pinned: bool | None = None
@@ -52,6 +53,7 @@ class FilterBody(Asked):
     importance_max: int | None = Field(default=None, ge=1, le=5)
     updated_after: Moment | None = Field(default=None, description="A date or a time; without a zone it is UTC.")
     updated_before: Moment | None = None
+    purge_due: Moment | None = Field(default=None, description="Only what may be purged by then.")
     valid_at: Moment | None = Field(default=None, description="Only what held at that time.")
 
     def value(self) -> Filters:
@@ -65,6 +67,7 @@ class FilterBody(Asked):
             actor_id=self.actor_id,
             role=self.role,
             categories=category,
+            without=frozenset(self.without or ()),
             kinds=kind,
             states=_set(self.state) or frozenset({"active"}),
             pinned=self.pinned,
@@ -73,6 +76,7 @@ class FilterBody(Asked):
             importance_max=self.importance_max,
             updated_after=self.updated_after,
             updated_before=self.updated_before,
+            purge_due=self.purge_due,
             valid_at=self.valid_at,
         )
 

@@ -1,19 +1,21 @@
 """PostgreSQL through psycopg: row locks and read committed for writes, one snapshot for each read."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
 
 from recollect.domain.ids import TenantId
 from recollect.errors import StoreError
+from recollect.ports import Wanted
 from recollect.store import dumping
 from recollect.store.migrations import migrations
 from recollect.store.postgres import health
 from recollect.store.postgres.address import read_address
 from recollect.store.postgres.copying import write_backup
 from recollect.store.postgres.failures import typed
+from recollect.store.postgres.finding import Finder, place_of_vectors
 from recollect.store.postgres.moment import Moment, joined
 from recollect.store.postgres.pool import Connection, Pool
 from recollect.store.postgres.schema import prepare
@@ -21,8 +23,12 @@ from recollect.store.postgres.session import CLAIM, READ, WRITE, Kind, Session, 
 from recollect.store.postgres.statement import translate
 from recollect.store.postgres.tx import PostgresOutbox, PostgresTx
 from recollect.store.postgres.words import folded
-from recollect.store.tx import Tx
+from recollect.store.tx import Proposed, Sought, Tx
+from recollect.store.words import phrases
 
+SMALLEST_INDEXED = 32
+"""Shorter vectors are compared one by one."""
+_HURRY = 2.0
 _NOBODY = TenantId("")
 _CLAIMING = 0x5EC0_11EC_0002
 
@@ -35,6 +41,9 @@ class PostgresEngine:
     times is planned once per connection, which a pooler that lends connections per transaction may not allow.
     """
 
+    key = "id"
+    among = "{0}.tenant = :tenant and {0}.id in :keys[]"
+
     def __init__(
         self,
         url: str,
@@ -46,11 +55,13 @@ class PostgresEngine:
     ) -> None:
         self.address = read_address(url, patience=patience)
         self._patience = patience
+        self._indexed: set[tuple[str, int]] = set()
         self._pool = Pool(self.address, size=connections, patience=patience, prepare_after=prepare_after)
         known = migrations("recollect.store.postgres.migrations")
         try:
             with self._pool.lent() as connection:
                 prepare(connection, self.address, known, create=create, patience=patience)
+                self._finder = Finder(place_of_vectors(connection))
         except BaseException:
             self._pool.close()
             raise
@@ -66,7 +77,23 @@ class PostgresEngine:
     @contextmanager
     def write(self, tenant: TenantId) -> Generator[Tx]:
         with self._transaction(WRITE, tenant) as session:
-            yield PostgresTx(session, tenant, for_update="for update")
+            tx = PostgresTx(session, tenant, for_update="for update")
+            yield tx
+        for embedder, dimension in tx.embedded - self._indexed:
+            self._index(embedder, dimension)
+
+    def _index(self, embedder: str, dimension: int) -> None:
+        """An index for the vectors of an embedder that was not used here before. It is tried when the first ones are
+        written; where writers keep it out, the next process tries again, and until then vectors are compared one by
+        one."""
+        self._indexed.add((embedder, dimension))
+        if dimension < SMALLEST_INDEXED:
+            return
+        with suppress(StoreError), transaction(self._pool, self.address, WRITE, _NOBODY, patience=_HURRY) as session:
+            session.send(
+                translate("select recollect_index_vectors(:embedder, :dimension)"),
+                {"embedder": embedder, "dimension": dimension},
+            )
 
     @contextmanager
     def outbox(self) -> Generator[PostgresOutbox]:
@@ -85,7 +112,7 @@ class PostgresEngine:
             return _tenants(session)
 
     def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
-        wanted = [word for word in map(folded, words) if word.strip()]
+        wanted = [text for word in words for phrase in phrases(word) if (text := folded(phrase)).strip()]
         if not wanted:
             return []
         found = tx.all(
@@ -94,6 +121,9 @@ class PostgresEngine:
             limit=limit,
         )
         return [(ref, score) for ref, score in found]
+
+    def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
+        return self._finder.propose(tx, sought, wanted, depth)
 
     def backup(self, target: Path) -> None:
         """A copy of all tenants from one moment, as lines of JSON (gzip): a header, then for every tenant a line with

@@ -14,6 +14,7 @@ from recollect.store.postgres.session import Session
 from recollect.store.postgres.statement import of_rows, translate
 from recollect.store.postgres.words import folded, parts
 from recollect.store.tx import Row, bound
+from recollect.store.words import spaced
 
 _BATCH = 100
 _ROWS = 50
@@ -26,6 +27,8 @@ class PostgresTx:
         self._session = session
         self.tenant = tenant
         self.for_update = for_update
+        self.embedded: set[tuple[str, int]] = set()
+        """Embedder and dimension of the vectors that were written."""
 
     def _send(self, sql: str, values: Mapping[str, object], *, binary: bool = False) -> Cursor[Row]:
         self._session.become(self.tenant)
@@ -89,11 +92,12 @@ class PostgresTx:
 
     def add_text(self, ref: str, item_id: str, text: str) -> None:
         self.many(
-            "insert into docs (tenant, ref, part, item_id, tsv) values (:tenant, :ref, :part, :item_id, "
+            "insert into docs (tenant, ref, part, item_id, octets, tsv) "
+            "values (:tenant, :ref, :part, :item_id, :octets, "
             "array_to_tsvector(array[mark(:tenant)]) || to_tsvector('words', :text))",
             [
-                {"ref": ref, "item_id": item_id, "part": number, "text": part}
-                for number, part in enumerate(parts(folded(text)))
+                {"ref": ref, "item_id": item_id, "part": number, "octets": len(text.encode()), "text": part}
+                for number, part in enumerate(parts(folded(spaced(text))))
             ],
         )
 
@@ -101,11 +105,12 @@ class PostgresTx:
         self.many("delete from docs where tenant = :tenant and ref = :ref", [{"ref": ref}])
 
     def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
+        self.embedded |= {(vector.embedder, len(vector.values) // 4) for vector in vectors}
         self.many(
             "insert into vectors (tenant, embedder, ref, rev, embedding) "
             "values (:tenant, :embedder, :ref, :rev, :embedding) "
             "on conflict (tenant, embedder, ref) do update set rev = excluded.rev, embedding = excluded.embedding",
-            [{"embedder": v.embedder, "ref": v.ref, "rev": rev, "embedding": _sent(v.values)} for v in vectors],
+            [{"embedder": v.embedder, "ref": v.ref, "rev": rev, "embedding": sent(v.values)} for v in vectors],
         )
 
     def vectors(self) -> Iterator[tuple[str, str, int, bytes]]:
@@ -126,7 +131,7 @@ class PostgresOutbox:
         return self._session.send(translate(sql), values).fetchall()
 
 
-def _sent(values: bytes) -> Binary:
+def sent(values: bytes) -> Binary:
     """Little-endian floats as pgvector takes them: their number, two bytes of nothing, then big-endian."""
     if len(values) % 4 or not 4 <= len(values) <= 4 * 16_000:
         raise Invalid(f"a vector of {len(values)} bytes", "Give 1 to 16,000 numbers of four bytes each.")

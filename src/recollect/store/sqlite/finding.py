@@ -12,11 +12,12 @@ from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
 from recollect.ports import Wanted
+from recollect.store.rarity import Phrase, rarest
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes, unit
 from recollect.store.sqlite.resident.columns import Mask
 from recollect.store.sqlite.resident.following import Follower, Position
 from recollect.store.sqlite.tx import token
-from recollect.store.sqlite.words import Phrase, Vocabulary, rarest
+from recollect.store.sqlite.words import Vocabulary
 from recollect.store.tx import Key, Proposed, Sought, Tx
 
 RESIDENT = 2 << 30
@@ -137,7 +138,7 @@ class _Question:
         found = self.tx.all(
             "select texts.rowid / 2, -bm25(texts, 0.0, 1.0) from texts "
             f"where texts match :match and texts.rowid % 2 = {_ODD[self.sought]} {among} "
-            "and :tenant = :tenant order by 2 desc limit :limit",
+            "and :tenant is not null order by 2 desc limit :limit",
             match=match,
             limit=limit,
             **({} if rows is None else {"rows": rows}),
@@ -169,11 +170,14 @@ class _Question:
         passing = None if self.passing.docs is None else self.passing.docs[codes.rows["doc"]]
         best, cosines = codes.best(query, passing, self.depth)
         more = len(best) < (codes.size if passing is None else int(passing.sum()))
-        cosines[:_EXACTLY] = self._exactly(query, codes, best[:_EXACTLY], cosines)
+        cosines[:_EXACTLY] = self._exactly(query, codes, best[:_EXACTLY], cosines[:_EXACTLY])
         also = self._of_texts(codes, texts)
+        of_texts = codes.cosines(query, also)
+        if len(also) <= _EXACTLY:
+            of_texts = self._exactly(query, codes, also, of_texts)
         docs = codes.rows["doc"][np.concatenate([also, best])]
         rows = self.follower.catalog.docs[self.sought]["rid"][docs]
-        cosines = np.concatenate([codes.cosines(query, also), cosines])
+        cosines = np.concatenate([of_texts, cosines])
         # In rising order, so that of several vectors of one text the best one stays; exact ones come last.
         order = np.lexsort((cosines, np.arange(len(rows)) >= len(also)))
         found: dict[Key, float] = dict(zip(rows[order].tolist(), cosines[order].tolist(), strict=True))
@@ -195,7 +199,7 @@ class _Question:
         floats = {rid: data for rid, data in found if len(data) == 4 * codes.dimension}
         vectors = np.frombuffer(b"".join(floats.values()), np.float32).reshape(-1, codes.dimension)
         exact = dict(zip(floats, (unit(vectors) @ query).tolist(), strict=True))
-        return np.array([exact.get(rid, cosine) for rid, cosine in zip(rids, cosines, strict=False)], np.float32)
+        return np.array([exact.get(rid, cosine) for rid, cosine in zip(rids, cosines, strict=True)], np.float32)
 
 
 def _spread(rows: NDArray[np.int64], mask: Mask) -> bytes:
@@ -209,7 +213,7 @@ def _spread(rows: NDArray[np.int64], mask: Mask) -> bytes:
 def _documents(tx: Tx) -> int:
     row = tx.one(
         "select coalesce((select max(rid) from events), 0) + coalesce((select max(rid) from versions), 0) "
-        "where :tenant = :tenant"
+        "where :tenant is not null"
     )
     return int(row[0]) if row else 0
 

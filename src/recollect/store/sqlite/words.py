@@ -1,38 +1,19 @@
-"""Words of a query on SQLite: how common they are, and which of them are worth looking for.
-
-A word that half of the texts hold costs a walk through half of the index and tells little. The rarest words are looked
-for, as many as a budget of places in the index allows, and always one.
-"""
+"""Words of a query as SQLite's text index takes them, and how common they are there."""
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
 import apsw
 
+from recollect.store.rarity import Phrase
 from recollect.store.tx import Tx
 from recollect.store.words import phrases
 
-BUDGET = 5_000
-_BUDGET_PER_DOCUMENT = 1 / 150
 _COMMON = 2_000
 _REMEMBERED = 50_000
 _DRIFT = 1.25
 _TOKENIZER = ["unicode61", "remove_diacritics", "2"]
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase of a query, and in how many texts its rarest word is."""
-
-    text: str
-    frequency: int
-
-    @property
-    def quoted(self) -> str:
-        return '"' + self.text.replace('"', '""') + '"'
 
 
 class Vocabulary:
@@ -52,7 +33,7 @@ class Vocabulary:
             drift = _DRIFT if known[0] >= _COMMON else 1
             if known[1] <= documents * drift and documents <= known[1] * drift:
                 return known[0]
-        row = tx.one("select doc from vocabulary where term = :term and :tenant = :tenant", term=token)
+        row = tx.one("select doc from vocabulary where term = :term and :tenant is not null", term=token)
         found = int(row[0]) if row else 0
         with self._guard:
             if len(self._counted) >= _REMEMBERED:
@@ -67,19 +48,6 @@ class Vocabulary:
             if parts := tokens(phrase):
                 found.append(Phrase(phrase, min(self.frequency(tx, part, documents) for part in parts)))
         return found
-
-
-def rarest(asked: Sequence[Phrase], documents: int, budget: int = BUDGET) -> list[Phrase]:
-    """The rarest phrases whose places in the index stay within the budget; at least one of those that occur."""
-    budget += int(documents * _BUDGET_PER_DOCUMENT)
-    kept: list[Phrase] = []
-    spent = 0
-    for phrase in sorted({p.text: p for p in asked if p.frequency}.values(), key=lambda p: p.frequency):
-        spent += phrase.frequency
-        if kept and spent > budget:
-            break
-        kept.append(phrase)
-    return kept
 
 
 class _Tokenizer:

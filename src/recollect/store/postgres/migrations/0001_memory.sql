@@ -175,6 +175,8 @@ create table events (
 
 create unique index events_seq on events (tenant, item_id, seq);
 
+create index events_digest on events (tenant, item_id, digest);
+
 call spread('events');
 
 call guard('events');
@@ -294,8 +296,7 @@ create table tombstones (
 
 call guard('tombstones');
 
--- No dimension: each embedder has its own. A later migration adds one HNSW index per embedder, partial, over
--- (embedding::vector(n)).
+-- No dimension: each embedder has its own, and an index of its own (recollect_index_vectors).
 create table vectors (
     tenant text collate "C" not null,
     embedder text collate "C" not null,
@@ -311,6 +312,29 @@ call spread('vectors');
 
 call guard('vectors');
 
+-- An index over the vectors of one embedder, made when it is first used: the application may not make one itself, and
+-- this makes no other. The function is its owner's, who owns the table.
+create function recollect_index_vectors(embedder text, dimension integer) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set maintenance_work_mem = '512MB'
+as $$
+declare
+    place text := (select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+                   where e.extname = 'vector');
+    name text := 'vectors_' || substr(md5(embedder || ' ' || dimension), 1, 16);
+begin
+    if dimension not between 1 and 2000 or to_regclass('recollect.' || name) is not null then
+        return;
+    end if;
+    execute format(
+        'create index %I on recollect.vectors using hnsw ((embedding::%I.vector(%s)) %I.vector_cosine_ops) '
+        'where embedder = %L and %I.vector_dims(embedding) = %s',
+        name, place, dimension, place, embedder, place, dimension
+    );
+end
+$$;
+
 -- A long text is indexed in parts, since a tsvector ends at one megabyte. Each part holds its tenant as one more
 -- lexeme, so that the index itself sorts out the tenants that share it.
 create table docs (
@@ -318,8 +342,9 @@ create table docs (
     ref text collate "C" not null,
     part integer not null,
     item_id text collate "C" not null,
+    octets integer not null default 0,
     tsv tsvector not null,
-    primary key (tenant, ref, part)
+    primary key (tenant, ref, part) include (octets)
 ) partition by hash (tenant);
 
 create index docs_tsv on docs using gin (tsv) with (gin_pending_list_limit = 256);
@@ -376,6 +401,67 @@ begin
 end
 $$;
 
+-- How many texts of the tenant hold a phrase, counted no further than `most`.
+create function recollect_frequencies(phrases text[], most integer) returns table (phrase text, texts bigint)
+language plpgsql stable security definer
+set search_path = pg_catalog, recollect, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+    mine text := nullif(current_setting('app.tenant', true), '');
+    within tsquery;
+begin
+    if mine is null then
+        raise exception 'a search without a tenant' using errcode = 'insufficient_privilege';
+    end if;
+    foreach phrase in array phrases loop
+        within := phraseto_tsquery('recollect.words', phrase);
+        if numnode(within) > 0 then
+            within := quote_literal(recollect.mark(mine))::tsquery && within;
+            texts := (select count(*) from (
+                select from recollect.docs d where d.tenant = mine and d.tsv @@ within limit most
+            ) as counted);
+            return next;
+        end if;
+    end loop;
+end
+$$;
+
+-- The best texts of one kind for weighted phrases: of each phrase its weight, more where it occurs more than once, less
+-- in a text that is longer than the average. One occurrence ranks as 0.0607927. `among` narrows it to these texts.
+create function recollect_find(
+    phrases text[], weights double precision[], kind text, average double precision, hits integer, among text[]
+) returns table (ref text, score double precision)
+language plpgsql stable security definer
+set search_path = pg_catalog, recollect, pg_temp
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+    mine text := nullif(current_setting('app.tenant', true), '');
+    asked tsquery[] := (select array_agg(phraseto_tsquery('recollect.words', p) order by n)
+                        from unnest(phrases) with ordinality as given (p, n));
+    wanted tsquery := (select string_agg('(' || q::text || ')', ' | ')::tsquery from unnest(asked) as q);
+    within tsquery := quote_literal(recollect.mark(mine))::tsquery && wanted;
+    sum text := (select string_agg(
+        case when numnode(asked[n]) = 1 then format('%s * ts_rank(d.tsv, $1[%s]) / 0.0607927', weights[n], n)
+             else format('case when d.tsv @@ $1[%s] then %s else 0 end', n, weights[n]) end, ' + ')
+        from generate_subscripts(asked, 1) as n);
+begin
+    if mine is null then
+        raise exception 'a search without a tenant' using errcode = 'insufficient_privilege';
+    end if;
+    if wanted is null then
+        return;
+    end if;
+    return query execute format(
+        'select d.ref::text, max((%s) / sqrt(0.35 + 0.65 * d.octets / $2)) from recollect.docs d '
+        'where d.tenant = $3 and d.tsv @@ $4 and d.ref >= $5 and d.ref < $5 || ''~'' %s '
+        'group by d.ref order by 2 desc, 1 limit $6',
+        sum, case when among is null then '' else 'and d.ref = any($7)' end
+    ) using asked, average, mine, within, kind, hits, among;
+end
+$$;
+
 -- Who is here, in one column: what `Store.tenants` needs, and no more.
 create policy roster on tenants for select to recollect_roster using (true);
 
@@ -388,14 +474,27 @@ as $$
     select tenant from recollect.tenants order by tenant
 $$;
 
-revoke execute on function recollect_search(text[], integer), recollect_tenants() from public;
+revoke execute on function
+    recollect_search(text[], integer), recollect_frequencies(text[], integer), recollect_tenants(),
+    recollect_find(text[], double precision[], text, double precision, integer, text[]),
+    recollect_index_vectors(text, integer)
+from public;
 
-grant execute on function recollect_search(text[], integer), recollect_tenants() to recollect_app;
+grant execute on function
+    recollect_search(text[], integer), recollect_frequencies(text[], integer), recollect_tenants(),
+    recollect_find(text[], double precision[], text, double precision, integer, text[]),
+    recollect_index_vectors(text, integer)
+to recollect_app;
 
 -- Only an owner who may create in the schema can be given a function there.
 grant create on schema recollect to recollect_search, recollect_roster;
 
 alter function recollect_search(text[], integer) owner to recollect_search;
+
+alter function recollect_frequencies(text[], integer) owner to recollect_search;
+
+alter function recollect_find(text[], double precision[], text, double precision, integer, text[])
+    owner to recollect_search;
 
 alter function recollect_tenants() owner to recollect_roster;
 

@@ -52,6 +52,19 @@ create index operations_node on operations (tenant, node, ts desc);
 
 call guard('operations');
 
+-- How far readers were told in their threads what has changed.
+create table header_cursors (
+    tenant text collate "C" not null,
+    reader text collate "C" not null,
+    thread_id text collate "C" not null,
+    rev bigint not null,
+    seq bigint not null,
+    thread_rev bigint not null,
+    primary key (tenant, reader, thread_id)
+);
+
+call guard('header_cursors');
+
 create table supervisor_checkpoints (
     tenant text collate "C" not null,
     id text collate "C" not null,

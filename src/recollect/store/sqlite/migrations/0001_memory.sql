@@ -83,6 +83,8 @@ create table events (
 
 create unique index events_seq on events (tenant, item_id, seq);
 
+create index events_digest on events (tenant, item_id, digest);
+
 create table versions (
     rid integer primary key,
     tenant text not null,

@@ -43,6 +43,17 @@ create index operations_user on operations (tenant, user_id, ts desc);
 
 create index operations_node on operations (tenant, node, ts desc);
 
+-- How far readers were told in their threads what has changed.
+create table header_cursors (
+    tenant text not null,
+    reader text not null,
+    thread_id text not null,
+    rev integer not null,
+    seq integer not null,
+    thread_rev integer not null,
+    primary key (tenant, reader, thread_id)
+) without rowid;
+
 create table supervisor_checkpoints (
     tenant text not null,
     id text not null,

@@ -172,6 +172,8 @@ class Catalog:
         for column, wanted in (("kind", filters.kinds), ("category", filters.categories), ("state", filters.states)):
             if wanted is not None:
                 passed &= self._any_of(column, wanted)
+        if filters.without:
+            passed &= ~self._any_of("category", filters.without)
         for name in ("pinned", "core"):
             if (value := getattr(filters, name)) is not None:
                 passed &= items[name] == value

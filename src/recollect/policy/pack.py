@@ -1,0 +1,153 @@
+"""Packing: as much of the best as a budget of tokens holds, and never more, in either way of counting.
+
+What is long is cut to the part that speaks of the question rather than left out.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recollect.domain.text import tokens
+
+LEAST: Final = 24
+"""Tokens of a slice that is still worth reading."""
+SHARE: Final = 64
+"""Tokens that each gets at least, before the room that is left is handed out."""
+_MOST_SHARES: Final = 10
+_BLOCK: Final = 4_000
+_CUT: Final = "…"
+
+_PIECE = re.compile(r"[A-Za-z]+|[0-9]{1,3}|[^\x00-\x7f]|[^\sA-Za-z0-9]")
+_SEGMENT = re.compile(r"[^\n.!?。！？]*(?:[.!?。！？]+[\"')\]]*\s*|\n+|$)")  # noqa: RUF001
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something to serve. `text` with `lead` before it, which is never cut; `cut` says whether the text may be."""
+
+    text: str
+    lead: str = ""
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What is served of a piece, by its place in the order."""
+
+    place: int
+    text: str
+    tokens: int
+
+
+def cost(text: str) -> int:
+    """Tokens of a text and the end of its line, in the stricter of two counts.
+
+    Characters / 4 holds for prose. It undercounts scripts without an alphabet, and texts of signs and short names.
+    """
+    return max(tokens(f"{text}\n"), strict(text))
+
+
+def strict(text: str) -> int:
+    """Tokens as a tokenizer might see them: words in parts, every sign, every letter outside of ASCII."""
+    count = 1
+    for piece in _PIECE.findall(text):
+        count += 1 + (len(piece) - 1) // 7 if piece.isascii() else 1
+    return count
+
+
+def pack(pieces: Sequence[Piece], budget: int, weight: Mapping[str, float]) -> list[Packed]:
+    """The pieces that fit, in their order. `weight`: the stems of the question's words and what each is worth.
+
+    Each in turn gets its room or, where it may be cut, a share of the budget; one that does not fit even so is passed
+    over. The room that is left in the end goes to those that were cut, best first.
+    """
+    share = max(SHARE, budget // max(1, min(len(pieces), _MOST_SHARES)))
+    left = budget
+    kept: list[Packed] = []
+    for place, piece in enumerate(pieces):
+        served = _served(piece, min(share, left) if piece.cut else left, weight)
+        if served is not None and (price := cost(served)) <= left:
+            kept.append(Packed(place, served, price))
+            left -= price
+    return _grown(pieces, kept, left, weight)
+
+
+def _grown(pieces: Sequence[Piece], kept: list[Packed], left: int, weight: Mapping[str, float]) -> list[Packed]:
+    for number, packed in enumerate(kept):
+        piece = pieces[packed.place]
+        if left < LEAST:
+            break
+        if not piece.cut or packed.text == piece.lead + piece.text:
+            continue
+        longer = _served(piece, packed.tokens + left, weight)
+        if longer is not None and (price := cost(longer)) <= packed.tokens + left and len(longer) > len(packed.text):
+            left -= price - packed.tokens
+            kept[number] = Packed(packed.place, longer, price)
+    return kept
+
+
+def _served(piece: Piece, room: int, weight: Mapping[str, float]) -> str | None:
+    whole = piece.lead + piece.text
+    if tokens(whole) <= room and cost(whole) <= room:
+        return whole
+    if not piece.cut or room < LEAST:
+        return None
+    part = slice_of(piece.text, weight, lambda text: cost(piece.lead + text) <= room)
+    return piece.lead + part if part else None
+
+
+def slice_of(text: str, weight: Mapping[str, float], fits: Callable[[str], bool]) -> str:
+    """The part of a text that speaks most of the question: whole sentences around the best one while they fit."""
+    start, end = _block(text, weight)
+    spans = [found.span() for found in _SEGMENT.finditer(text, start, end) if found.group().strip()]
+    if not spans:
+        return ""
+    worth = [_worth(text[start:end], weight) for start, end in spans]
+    best = max(range(len(spans)), key=lambda number: (worth[number], -number))
+    first = last = best
+    if not fits(_between(text, spans[first][0], spans[last][1])):
+        return _shortened(text, spans[best], fits)
+    while True:
+        grown = [
+            (worth[number], number < first, number)
+            for number in (first - 1, last + 1)
+            if 0 <= number < len(spans)
+            and fits(_between(text, spans[min(first, number)][0], spans[max(last, number)][1]))
+        ]
+        if not grown:
+            return _between(text, spans[first][0], spans[last][1])
+        number = max(grown)[2]
+        first, last = min(first, number), max(last, number)
+
+
+def _block(text: str, weight: Mapping[str, float]) -> tuple[int, int]:
+    """The part of a very long text to look into; all of one that is not."""
+    if len(text) <= 2 * _BLOCK:
+        return 0, len(text)
+    starts = range(0, len(text) - _BLOCK // 2, _BLOCK // 2)
+    start = max(starts, key=lambda start: (_worth(text[start : start + _BLOCK], weight), -start))
+    return start, min(start + _BLOCK, len(text))
+
+
+def _worth(segment: str, weight: Mapping[str, float]) -> float:
+    lower = segment.lower()
+    return sum(value for stem, value in weight.items() if stem in lower)
+
+
+def _between(text: str, start: int, end: int) -> str:
+    part = text[start:end].strip()
+    before = f"{_CUT} " if text[:start].strip() else ""
+    return f"{before}{part} {_CUT}" if text[end:].strip() else f"{before}{part}"
+
+
+def _shortened(text: str, span: tuple[int, int], fits: Callable[[str], bool]) -> str:
+    """As much of one long sentence as fits, from its beginning."""
+    low, high = 0, span[1] - span[0]
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(_between(text, span[0], span[0] + middle)):
+            low = middle
+        else:
+            high = middle - 1
+    return _between(text, span[0], span[0] + low) if low else ""

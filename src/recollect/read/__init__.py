@@ -1,0 +1,1 @@
+"""The way out: a question is understood, looked up, ranked, packed and served."""

@@ -1,0 +1,167 @@
+"""Evidence for a question: the events themselves, ranked, each with why it is there."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from recollect.domain.event import Event, Trust
+from recollect.domain.ids import EventId
+from recollect.domain.query import Filters
+from recollect.domain.witness import ChunkWitness, EventWitness
+from recollect.policy import rank
+from recollect.policy.asked import Asked, rarest
+from recollect.policy.categories import EVIDENCE
+from recollect.policy.rank import Placed, Said
+from recollect.ports import Hits, Wanted
+from recollect.read.look import Look, seen
+
+REACH = 200
+"""The best texts and the best vectors that are looked at."""
+SHORTLIST = 100
+"""Those whose words are read."""
+_FEW = 64
+_FACTS = 12
+_READ = 600
+
+_TIMES = re.compile(
+    r"\b(?:yesterday|today|tonight|ago|last|next|this (?:week|month|year|morning|weekend)|tomorrow|recently|since|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|"
+    r"november|december|\d{4}|weeks?|months?|years?|weekend|days?)\b",
+    re.I,
+)
+_STANDING = re.compile(r"\W*(?:always|never|please (?:always|never)|from now on|whenever|make sure)\b", re.I)
+_PREFERS = re.compile(r"\b(?:i|we)(?:'d| would| really|'ve always)? (?:prefer|like to|always|never|hate|love)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """An event that may answer the question."""
+
+    event: Event
+    score: float
+    signals: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What was found, best first, how sure it is that there is an answer, and what the question's words are worth."""
+
+    found: Sequence[Proof]
+    confidence: float
+    worth: Mapping[str, float]
+
+
+def look_up(look: Look, asked: Asked, filters: Filters) -> Proofs:
+    """The events in sight that may answer a question, best first."""
+    first = _by_words(look, asked, filters)
+    if first is not None:
+        asked = replace(asked, words=rarest(asked.words, first.frequency))
+    people = frozenset(name for hit in (first.hits if first else ()) for name in rank.named(hit.author))
+    made = look.vectors(asked.without(people), asked.matter)
+    hits = look.store.find_events(look.principal.tenant, _wanted(look, asked, made[0] if made else None, filters))
+    asked = _timed(look, asked, filters)
+    placed = rank.shortlist(asked, [seen(hit) for hit in hits.hits], SHORTLIST)
+    events = _read(look, placed)
+    placed = [one for one in placed if one.seen.ref in events]
+    said = {ref: _said(event, asked) for ref, event in events.items()}
+    facts = _facts(look, asked, made[1] if made else None)
+    placed = rank.settle(asked, placed, said, facts)
+    return _weighed(asked, placed, events, hits)
+
+
+def _by_words(look: Look, asked: Asked, filters: Filters) -> Hits | None:
+    """A first look by words alone, where the question may name somebody, or is long: who speaks there, and which of the
+    words are rare."""
+    if not asked.names and rarest(asked.words, {}) == asked.words:
+        return None
+    return look.store.find_events(look.principal.tenant, replace(_wanted(look, asked, None, filters), limit=_FEW))
+
+
+def _wanted(look: Look, asked: Asked, vector: bytes | None, filters: Filters) -> Wanted:
+    return Wanted(
+        words=asked.words,
+        vector=vector,
+        embedder=look.embedder.name if look.embedder and vector is not None else None,
+        filters=filters,
+        sight=look.sight,
+        limit=REACH,
+    )
+
+
+def _timed(look: Look, asked: Asked, filters: Filters) -> Asked:
+    """The question with the days it means, where it measures time by something that happened."""
+    if asked.anchor is None:
+        return asked
+    wanted = replace(_wanted(look, asked, None, filters), words=asked.anchor.words, limit=5)
+    hits = look.store.find_events(look.principal.tenant, wanted).hits
+    best = max(hits, key=lambda hit: hit.text or 0.0, default=None)
+    if best is None:
+        return asked
+    day, span = best.ts.date(), timedelta(days=180)
+    return (
+        replace(asked, first=day - span, last=day)
+        if asked.anchor.before
+        else replace(asked, first=day, last=day + span)
+    )
+
+
+def _read(look: Look, placed: Sequence[Placed]) -> dict[str, Event]:
+    """The events, by their references; where the granted categories do not cover evidence, those that memories of
+    granted categories cite."""
+    ids = [EventId(one.seen.ref[2:]) for one in placed]
+    if ids and not look.allowed.holds(EVIDENCE):
+        cited = look.store.citing(look.principal.tenant, ids)
+        held = look.store.speaking(look.principal.tenant, list({one.item_id for one in cited}))
+        granted = {item_id for item_id, (kept, _) in held.items() if look.sees(kept.item)}
+        proven = {event for one in cited if one.item_id in granted for event in one.events}
+        ids = [event_id for event_id in ids if event_id in proven]
+    return {f"e:{event.id}": event for event in look.store.events_by_id(look.principal.tenant, ids)}
+
+
+def _said(event: Event, asked: Asked) -> Said:
+    head = event.text[:_READ]
+    return Said(
+        length=len(event.text),
+        role=event.role,
+        asks=event.text.rstrip().endswith("?"),
+        times=asked.when and bool(_TIMES.search(head)),
+        standing=bool(_STANDING.match(head)),
+        prefers=asked.advice and bool(_PREFERS.search(head)),
+    )
+
+
+def _facts(look: Look, asked: Asked, vector: bytes | None) -> dict[str, float]:
+    """How well the memories that cite an event fit the question: what was made of an event speaks for it."""
+    tenant = look.principal.tenant
+    filters = Filters(categories=look.categories, without=look.without)
+    hits = look.store.find_items(tenant, replace(_wanted(look, asked, vector, filters), limit=_FACTS)).hits
+    if not hits:
+        return {}
+    text = rank.above([hit.text or 0.0 for hit in hits], 1.0)
+    sense = rank.above([hit.cosine or 0.0 for hit in hits], 0.05)
+    fit = {hit.item_id: a + b for hit, a, b in zip(hits, text, sense, strict=True)}
+    best = max(fit.values())
+    lifted: dict[str, float] = {}
+    for item_id, (_, version) in look.store.speaking(tenant, list(fit)).items():
+        for witness in (witness for bullet in version.bullets for witness in bullet.witnesses):
+            if isinstance(witness, EventWitness | ChunkWitness):
+                ref = f"e:{witness.event_id}"
+                lifted[ref] = max(lifted.get(ref, 0.0), rank.relative(fit[item_id], best))
+    return lifted
+
+
+def _weighed(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event], hits: Hits) -> Proofs:
+    worth = rank.telling(asked.words, hits.frequency, hits.documents)
+    if not placed:
+        return Proofs((), 0.0, worth)
+    texts = [f"{one.seen.author}: {events[one.seen.ref].text[:2_000]}" for one in placed[:20]]
+    nearest = max((hit.cosine for hit in hits.hits if hit.cosine is not None), default=None)
+    sure = rank.confidence(nearest, *rank.covered(worth, texts), len(asked.words))
+    best = placed[0].score
+    scores = rank.humbled(
+        [sure * rank.relative(one.score, best) for one in placed],
+        [events[one.seen.ref].trust is Trust.TRUSTED for one in placed],
+    )
+    found = [Proof(events[one.seen.ref], score, one.signals) for one, score in zip(placed, scores, strict=True)]
+    return Proofs(sorted(found, key=lambda proof: -proof.score), sure, worth)

@@ -1,0 +1,175 @@
+"""Memories for a question: ranked, with those they are related to, each with why it is there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from recollect.domain.event import Trust
+from recollect.domain.ids import ItemId
+from recollect.domain.item import Item
+from recollect.domain.observation import Usage
+from recollect.domain.query import Filters, Page
+from recollect.domain.relation import Relation
+from recollect.domain.version import Version
+from recollect.policy import favour, rank
+from recollect.policy.asked import Asked, rarest
+from recollect.policy.categories import Categories
+from recollect.policy.passing import passes
+from recollect.ports import Hit, Hits, Wanted
+from recollect.read.look import Look
+
+REACH = 100
+CONSIDERED = 50
+RELATED = 2
+_WHOLE = 100
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that may answer the question, or stands beside one that does."""
+
+    item: Item
+    version: Version
+    score: float
+    signals: Mapping[str, float]
+    related_to: ItemId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """What was found, best first, how sure it is that there is an answer, and what the question's words are worth."""
+
+    found: Sequence[Found]
+    confidence: float
+    worth: Mapping[str, float]
+    edges: Sequence[Relation]
+    filters: Filters
+
+
+def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories) -> Memories:
+    """The memories that may answer a question, best first."""
+    asked = replace(asked, words=rarest(asked.words, {}))
+    filters = effective(look, asked, filters)
+    made = look.vectors(asked.matter)
+    hits = look.store.find_items(look.principal.tenant, _wanted(look, asked, made[0] if made else None, filters))
+    placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[:CONSIDERED]
+    ids = [item_id for item_id, _ in placed]
+    tenant = look.principal.tenant
+    held, edges, usage = look.store.speaking(tenant, ids), look.store.edges(tenant, ids), look.store.usage(tenant, ids)
+    found: list[Found] = []
+    for item_id, scores in placed:
+        if item_id not in held or not _in_time(asked, item := held[item_id][0].item, filters):
+            continue
+        used = usage.get(item_id, Usage())
+        known = favour.signals(item, look.now, asked, strength=strength(edges, item_id), usage=used)
+        signals = {**scores, **known}
+        found.append(Found(item, held[item_id][1], sum(signals.values()), signals))
+    found = _rationed(sorted(found, key=lambda one: (-one.score, one.item.id)), categories)
+    return _weighed(asked, found, hits, edges, filters)
+
+
+def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
+    """Every memory of some categories, the most important first."""
+    if not names:
+        return []
+    wanted = replace(filters, categories=names if filters.categories is None else names & filters.categories)
+    held = look.store.items(look.principal.tenant, wanted, look.sight, Page(_WHOLE))
+    speaking = look.store.speaking(look.principal.tenant, [kept.item.id for kept in held])
+    found = [Found(kept.item, version, 1.0, {"context": 1.0}) for kept, version in speaking.values()]
+    return sorted(found, key=lambda one: (-one.item.importance, one.item.id))
+
+
+def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Found]:
+    """One or two memories beside those that are served, by the strongest edges. They pass the same filters."""
+    known = {one.item.id: one for one in served}
+    beside: dict[ItemId, tuple[ItemId, float]] = {}
+    for edge in memories.edges:
+        for own, other in ((edge.from_id, edge.to_id), (edge.to_id, edge.from_id)):
+            if own in known and other not in known and other not in beside:
+                beside[other] = (own, edge.strength)
+    candidates = list(beside)[: 4 * RELATED]
+    held = look.store.speaking(look.principal.tenant, candidates)
+    found: list[Found] = []
+    for other in candidates:
+        if other in held and look.sees(item := held[other][0].item) and passes(memories.filters, item):
+            own, weight = beside[other]
+            score = known[own].score * weight
+            found.append(Found(item, held[other][1], score, {"relation": weight}, related_to=own))
+    return found[:RELATED]
+
+
+def strength(edges: Sequence[Relation], item_id: ItemId) -> float:
+    return max((edge.strength for edge in edges if item_id in (edge.from_id, edge.to_id)), default=0.0)
+
+
+def effective(look: Look, asked: Asked, filters: Filters) -> Filters:
+    """The filters as the store gets them: the granted categories, and what holds now unless a moment is named. A
+    question about a time that is over asks for what held then, too."""
+    names = filters.categories if look.categories is None else look.categories & (filters.categories or look.categories)
+    filters = replace(filters, categories=names, without=filters.without | look.without)
+    if filters.valid_at is not None or (asked.last is not None and asked.last < look.now.date()):
+        return filters
+    return replace(filters, valid_at=_rounded(look.now))
+
+
+def _rounded(now: datetime) -> datetime:
+    """The end of the minute: questions of the same minute ask the same, and the store remembers who passes."""
+    return now.replace(second=0, microsecond=0) + _MINUTE
+
+
+def _in_time(asked: Asked, item: Item, filters: Filters) -> bool:
+    """Whether a memory held at the time that is asked about, or holds still."""
+    if filters.valid_at is not None or asked.first is None or asked.last is None or item.valid_to is None:
+        return True
+    began = item.valid_from or item.origin_at
+    return item.valid_to.date() >= asked.first and began.date() <= asked.last
+
+
+def _wanted(look: Look, asked: Asked, vector: bytes | None, filters: Filters) -> Wanted:
+    return Wanted(
+        words=asked.words,
+        vector=vector,
+        embedder=look.embedder.name if look.embedder and vector is not None else None,
+        filters=filters,
+        sight=look.sight,
+        limit=REACH,
+    )
+
+
+def _placed(asked: Asked, hits: Sequence[Hit]) -> dict[ItemId, dict[str, float]]:
+    top = max((hit.text or 0.0 for hit in hits), default=0.0)
+    text = rank.above([hit.text or 0.0 for hit in hits], 0.2 * top)
+    lowest = min((hit.cosine for hit in hits if hit.cosine is not None), default=0.0)
+    sense = rank.above([lowest if hit.cosine is None else hit.cosine for hit in hits], 0.05)
+    weights = rank.WEIGHTS
+    worth = weights.vector * (0.5 if len(asked.words) >= rank.LONG_QUESTION else 1.0)
+    return {
+        hit.item_id: {"text": weights.text * words, "vector": worth * near}
+        for hit, words, near in zip(hits, text, sense, strict=True)
+    }
+
+
+def _rationed(found: Sequence[Found], categories: Categories) -> list[Found]:
+    """At most so many of each category as its rag_length says."""
+    counted: dict[str, int] = {}
+    kept: list[Found] = []
+    for one in found:
+        most = categories.most(one.item.category)
+        counted[one.item.category] = counted.get(one.item.category, 0) + 1
+        if most is None or counted[one.item.category] <= most:
+            kept.append(one)
+    return kept
+
+
+def _weighed(asked: Asked, found: Sequence[Found], hits: Hits, edges: Sequence[Relation], filters: Filters) -> Memories:
+    worth = rank.telling(asked.words, hits.frequency, hits.documents)
+    if not found:
+        return Memories((), 0.0, worth, edges, filters)
+    nearest = max((hit.cosine for hit in hits.hits if hit.cosine is not None), default=None)
+    coverage = rank.covered(worth, [one.version.content for one in found[:20]])
+    sure = rank.confidence(nearest, *coverage, len(asked.words))
+    scores = [sure * rank.relative(one.score, found[0].score) for one in found]
+    scores = rank.humbled(scores, [one.item.trust is Trust.TRUSTED for one in found])
+    calibrated = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
+    return Memories(sorted(calibrated, key=lambda one: (-one.score, one.item.id)), sure, worth, edges, filters)

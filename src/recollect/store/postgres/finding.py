@@ -1,0 +1,266 @@
+"""Candidates on PostgreSQL: words out of GIN, vectors one by one or out of HNSW."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+from recollect.domain.ids import TenantId
+from recollect.ports import Wanted
+from recollect.store.finding import passing_events, passing_items
+from recollect.store.postgres.pool import Connection
+from recollect.store.postgres.tx import sent
+from recollect.store.postgres.words import folded
+from recollect.store.rarity import Phrase, rarest
+from recollect.store.tx import Key, Proposed, Sought, Tx
+from recollect.store.words import phrases
+
+EXACT_UP_TO = 20_000
+"""So many vectors of a tenant are compared one by one. Above it, an index proposes the nearest."""
+_COUNTED = 20_000
+_FIRST_TEXTS = 200
+_AVERAGED = 10_000
+_DRIFT = 1.25
+_SMALL = 5_000
+_REMEMBERED = 20_000
+_WIDEST = 1_000
+_OWNER = "substr(rtrim(rtrim(x.ref, '0123456789'), '.'), 3)"
+_EVENT_OF = f"case when x.ref < 'd' then {_OWNER} else substr(x.ref, 3) end"
+"""The event that a vector is of: its own (e:<event>), or one of its chunks (c:<event>.<number>)."""
+
+
+def place_of_vectors(connection: Connection) -> str:
+    """The schema that pgvector is in, as SQL names it. Transactions look for names in ours alone."""
+    row = connection.execute(
+        b"select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace "
+        b"where e.extname = 'vector'"
+    ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a tenant has, counted when its journal was this long."""
+
+    seq: int
+    documents: int
+    average: float
+
+
+class Finder:
+    """What the indexes of one database propose. It remembers counts, nothing else."""
+
+    def __init__(self, vectors_in: str, exact_up_to: int = EXACT_UP_TO) -> None:
+        self._in = vectors_in
+        self._exact_up_to = exact_up_to
+        self._guard = threading.Lock()
+        self._sizes: dict[tuple[TenantId, Sought], Size] = {}
+        self._frequencies: dict[tuple[TenantId, str], tuple[int, int]] = {}
+        self._vectors: dict[tuple[TenantId, str], tuple[int, int]] = {}
+
+    def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
+        row = tx.one("select seq from tenants where tenant = :tenant")
+        seq = int(row[0]) if row else 0
+        size = self._size(tx, sought, seq)
+        asked = {word: [text for p in phrases(word) if (text := folded(p)).strip()] for word in wanted.words}
+        known = self._counted(tx, [p for found in asked.values() for p in found], seq)
+        kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
+        text = self._texts(tx, sought, kept, size, depth)
+        more_text = len(text) >= depth
+        cosine, more = self._cosines(tx, sought, wanted, depth, seq, list(text))
+        if more_text and (others := [f"{sought.value}{id}" for id in cosine if id not in text]):
+            text = {**text, **self._texts(tx, sought, kept, size, len(others), others)}
+        frequency = {
+            word: min(size.documents, min((known[p] for p in found if p in known), default=0))
+            for word, found in asked.items()
+        }
+        return Proposed(text, cosine, more_text, more, size.documents, frequency)
+
+    # -- words ----------------------------------------------------------------------------------------------
+
+    def _size(self, tx: Tx, sought: Sought, seq: int) -> Size:
+        """How many texts there are, and how long those of one kind are on average."""
+        known = self._sizes.get((tx.tenant, sought))
+        if known and known.seq <= seq <= (known.seq * _DRIFT if known.seq > _SMALL else known.seq):
+            return known
+        row = tx.one(
+            "select (select count(*) from docs where tenant = :tenant), "
+            "(select avg(octets)::float8 from "
+            "(select octets from docs where tenant = :tenant and ref >= :mark and ref < :end limit :some) as few)",
+            mark=sought.value,
+            end=f"{sought.value}~",
+            some=_AVERAGED,
+        )
+        assert row is not None
+        size = Size(seq, int(row[0]), max(1.0, float(row[1] or 1)))
+        with self._guard:
+            self._sizes[tx.tenant, sought] = size
+        return size
+
+    def _counted(self, tx: Tx, asked: Sequence[str], seq: int) -> dict[str, int]:
+        """In how many texts each phrase is; one that has no word is left out. Counts of common ones are remembered for
+        longer."""
+        found: dict[str, int] = {}
+        unknown: list[str] = []
+        for phrase in dict.fromkeys(asked):
+            count, at = self._frequencies.get((tx.tenant, phrase), (0, -1))
+            if at == seq or (count >= _COUNTED and at <= seq <= at * _DRIFT):
+                found[phrase] = count
+            else:
+                unknown.append(phrase)
+        if unknown:
+            counted = tx.all(
+                "select phrase, texts from recollect_frequencies(:phrases, :most) "
+                "where current_setting('app.tenant') = :tenant",
+                phrases=unknown,
+                most=_COUNTED,
+            )
+            with self._guard:
+                if len(self._frequencies) > _REMEMBERED:
+                    self._frequencies.clear()
+                for phrase, texts in counted:
+                    found[phrase] = int(texts)
+                    self._frequencies[tx.tenant, phrase] = (int(texts), seq)
+        return found
+
+    def _texts(
+        self,
+        tx: Tx,
+        sought: Sought,
+        kept: Sequence[Phrase],
+        size: Size,
+        depth: int,
+        among: Sequence[str] | None = None,
+    ) -> dict[Key, float]:
+        if not kept:
+            return {}
+        found = tx.all(
+            "select ref, score from recollect_find(:phrases, :weights, :mark, :average, :depth, :among) "
+            "where current_setting('app.tenant') = :tenant",
+            phrases=[phrase.text for phrase in kept],
+            weights=[_weight(phrase.frequency, size.documents) for phrase in kept],
+            mark=sought.value,
+            average=size.average,
+            depth=depth,
+            among=among,
+        )
+        return {ref[2:]: score for ref, score in found}
+
+    # -- vectors --------------------------------------------------------------------------------------------
+
+    def _cosines(
+        self, tx: Tx, sought: Sought, wanted: Wanted, depth: int, seq: int, texts: list[Key]
+    ) -> tuple[dict[Key, float], bool]:
+        if wanted.vector is None or wanted.embedder is None:
+            return {}, False
+        near = _Near(tx, sought, wanted, self._in)
+        if depth > _WIDEST * 5 or self._count_vectors(tx, wanted.embedder, seq) <= self._exact_up_to:
+            best = near.compared(depth)
+        else:
+            best = near.indexed(depth)
+        cosine = {**near.of_texts([text for text in texts if text not in best]), **best}
+        return dict(sorted(cosine.items(), key=lambda pair: -pair[1])), near.found >= depth
+
+    def _count_vectors(self, tx: Tx, embedder: str, seq: int) -> int:
+        count, at = self._vectors.get((tx.tenant, embedder), (0, -1))
+        if not (at >= 0 and at <= seq <= (at * _DRIFT if count > _SMALL else at)):
+            row = tx.one(
+                "select count(*) from vectors where tenant = :tenant and embedder = :embedder", embedder=embedder
+            )
+            count = int(row[0]) if row else 0
+            with self._guard:
+                self._vectors[tx.tenant, embedder] = (count, seq)
+        return count
+
+
+class _Near:
+    """The vectors of one question. `found`: how many vectors the last look came back with."""
+
+    def __init__(self, tx: Tx, sought: Sought, wanted: Wanted, vectors_in: str) -> None:
+        assert wanted.vector is not None
+        assert wanted.embedder is not None
+        self._tx, self._sought, self._wanted = tx, sought, wanted
+        self._in = vectors_in
+        self.found = 0
+        dimension = len(wanted.vector) // 4
+        # Spelt out, not bound: only then does the server see that the index of this embedder is meant.
+        self._ours = (
+            f"x.tenant = :tenant and x.embedder = '{wanted.embedder.replace(chr(39), chr(39) * 2)}' "
+            f"and {self._in}.vector_dims(x.embedding) = {dimension}"
+        )
+        self._apart = f"(x.embedding::{self._in}.vector({dimension}) operator({self._in}.<=>) :query)"
+        self._query = {"query": sent(wanted.vector)}
+        self._of = (
+            ("events e", f"e.tenant = x.tenant and e.id = {_EVENT_OF}", "e", "x.ref < 'f'")
+            if sought is Sought.EVENTS
+            else (
+                "versions v",
+                "v.tenant = x.tenant and v.id = substr(x.ref, 3)",
+                "v",
+                "x.ref >= 'v:' and x.ref < 'v;'",
+            )
+        )
+
+    def compared(self, depth: int) -> dict[Key, float]:
+        """One by one, those alone that pass."""
+        passing = passing_events if self._sought is Sought.EVENTS else passing_items
+        where, values = passing(self._wanted.filters, self._wanted.sight)
+        table, owner, name, marks = self._of
+        return self._best(
+            f"select {name}.id, 1 - {self._apart} from vectors x join {table} on {owner} "
+            f"join items i on i.tenant = {name}.tenant and i.id = {name}.item_id "
+            f"where {self._ours} and {marks} and {' and '.join(where)} order by {self._apart} limit :depth",
+            depth=depth,
+            **values,
+        )
+
+    def indexed(self, depth: int) -> dict[Key, float]:
+        """Out of the index, whether they pass or not; it looks on until there are enough of this tenant's."""
+        self._tx.one(
+            "select set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+            "set_config('hnsw.ef_search', :width, true), set_config('hnsw.max_scan_tuples', :most, true) "
+            "where :tenant <> ''",
+            width=str(max(100, min(depth, _WIDEST))),
+            most=str(max(20_000, 20 * depth)),
+        )
+        name = _EVENT_OF if self._sought is Sought.EVENTS else "substr(x.ref, 3)"
+        return self._best(
+            f"select {name}, 1 - {self._apart} from vectors x where {self._ours} and {self._of[3]} "
+            f"order by {self._apart} limit :depth",
+            depth=depth,
+        )
+
+    def of_texts(self, texts: Sequence[Key]) -> dict[Key, float]:
+        """The cosines of these texts."""
+        if not texts:
+            return {}
+        before = self.found
+        refs = [f"{self._sought.value}{text}" for text in texts]
+        if self._sought is Sought.EVENTS:
+            chunked = self._tx.all(
+                "select id, json_array_length(chunks) from events "
+                "where tenant = :tenant and id in :ids[] and json_array_length(chunks) > 0",
+                ids=list(texts),
+            )
+            refs += [f"c:{id}.{number}" for id, count in chunked for number in range(1, count + 1)]
+        name = _EVENT_OF if self._sought is Sought.EVENTS else "substr(x.ref, 3)"
+        found = self._best(
+            f"select {name}, 1 - {self._apart} from vectors x where {self._ours} and x.ref in :refs[]", refs=refs
+        )
+        self.found = before
+        return found
+
+    def _best(self, sql: str, **values: object) -> dict[Key, float]:
+        rows = self._tx.all(sql, **values, **self._query)
+        self.found = len(rows)
+        best: dict[Key, float] = {}
+        for id, cosine in rows:
+            if cosine == cosine:  # a vector of length nothing is near to none
+                best[id] = max(cosine, best.get(id, -1.0))
+        return best
+
+
+def _weight(frequency: int, documents: int) -> float:
+    """How much a phrase tells: the rarer, the more. As on SQLite, whose index begins with some texts of nobody's."""
+    return max(1e-6, log((documents + _FIRST_TEXTS - frequency + 0.5) / (frequency + 0.5)))

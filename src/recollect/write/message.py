@@ -1,0 +1,71 @@
+"""What comes in, and what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from recollect.domain.event import Trust
+from recollect.domain.ids import EventId, ItemId, Rev
+from recollect.domain.item import Body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One turn, document or tool output, word for word."""
+
+    text: str
+    author: str
+    role: str | None = None
+    ts: datetime | None = None
+    trust: Trust = Trust.TRUSTED
+    meta: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """Something to remember as it is said."""
+
+    text: str
+    author: str
+    body: Body | None = None
+    category: str = "knowledge"
+    importance: int = 3
+    tags: tuple[str, ...] = ()
+    trust: Trust = Trust.TRUSTED
+    ts: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The memory, the event that bears witness to it, and the revision of the write."""
+
+    item_id: ItemId
+    event_id: EventId
+    rev: Rev
+    outcome: str = "created"
+    """created, corroborated (it was known: one more witness) or updated (it told more, or took over)."""
+    redacted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The thread's episode, the events in their order, and the revision of the write."""
+
+    episode_id: ItemId
+    event_ids: tuple[EventId, ...]
+    rev: Rev
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested:
+    """What came of messages: their events in their order (a repeat has that of the first time), how many were repeats,
+    what kinds of secrets were taken out, the memories that were made or changed at once, and the revision."""
+
+    episode_id: ItemId
+    event_ids: tuple[EventId, ...]
+    repeats: int
+    redacted: tuple[str, ...]
+    items: tuple[ItemId, ...]
+    later: bool
+    """Whether more is made of them by a job."""
+    rev: Rev
