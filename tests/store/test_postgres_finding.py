@@ -1,0 +1,209 @@
+"""Finding on PostgreSQL: through the indexes, within the tenant, and with nothing left behind in the session."""
+
+from collections.abc import Iterator
+from random import Random
+from struct import pack
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from recollect.domain.change import Append, Create
+from recollect.domain.event import Event
+from recollect.domain.ids import TenantId
+from recollect.domain.query import Filters
+from recollect.ports import Vector, Wanted
+from recollect.store.postgres.engine import PostgresEngine
+from recollect.store.postgres.finding import Finder
+from recollect.store.sql import SqlStore
+from tests.postgres import fresh_database
+from tests.worlds import EVERYTHING, World
+
+MODEL = "o'model"
+DIMENSION = 48
+
+
+@pytest.fixture(scope="module")
+def database(postgres_server: str) -> Iterator[str]:
+    with fresh_database(postgres_server) as url:
+        PostgresEngine(url).close()
+        yield url
+
+
+@pytest.fixture
+def engine(database: str) -> Iterator[PostgresEngine]:
+    """One that takes more than 50 vectors for many."""
+    engine = PostgresEngine(database)
+    engine._finder = Finder(engine._finder._in, exact_up_to=50)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def superuser(database: str) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(database, autocommit=True) as connection:
+        yield connection
+
+
+def found_world(engine: PostgresEngine) -> World:
+    world = World(SqlStore(engine), TenantId(f"w{uuid4().hex}"))
+    world.store.create_tenant(world.tenant, at=world.clock.now())
+    return world
+
+
+def vectors(count: int, seed: int) -> list[bytes]:
+    chance = Random(seed)
+    return [pack(f"<{DIMENSION}f", *(chance.gauss(0, 1) for _ in range(DIMENSION))) for _ in range(count)]
+
+
+def fill(world: World, count: int, seed: int, user: str = "ana") -> list[Event]:
+    episode = world.episode(user_id=user)
+    said = [world.event(episode, f"tea {n}") for n in range(count)]
+    embedded = [Vector(MODEL, f"e:{event.id}", v) for event, v in zip(said, vectors(count, seed), strict=True)]
+    world.apply(Create(episode), *map(Append, said), vectors=embedded)
+    return said
+
+
+def near(world: World, vector: bytes, limit: int = 10, **filters: str) -> list[str]:
+    asked = Wanted(vector=vector, embedder=MODEL, filters=Filters(**filters), sight=EVERYTHING, limit=limit)  # type: ignore[arg-type]
+    return [hit.ref[2:] for hit in world.store.find_events(world.tenant, asked).hits]
+
+
+def scans(connection: psycopg.Connection, name: str) -> int:
+    connection.execute("select pg_stat_force_next_flush()")
+    row = connection.execute(
+        "select coalesce(sum(idx_scan), 0)::int from pg_stat_user_indexes where indexrelname like %s", [name]
+    ).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def definitions(connection: psycopg.Connection) -> list[str]:
+    rows = connection.execute("select indexdef from pg_indexes where schemaname = 'recollect' and indexdef ~ 'hnsw'")
+    return [row[0] for row in rows]
+
+
+def test_the_first_vectors_of_an_embedder_bring_an_index_of_their_own(
+    engine: PostgresEngine, superuser: psycopg.Connection
+):
+    fill(found_world(engine), 3, 1)
+    mine = [text for text in definitions(superuser) if "o''model" in text]
+    assert mine
+    assert all(f"vector({DIMENSION})" in text for text in mine)
+    short = found_world(engine)
+    told = short.tell("tea")
+    short.apply(vectors=[Vector("short", f"e:{told.event.id}", pack("<2f", 1, 0))])
+    assert not [text for text in definitions(superuser) if "short" in text]
+
+
+def test_many_vectors_are_found_through_the_index_and_few_are_compared(
+    engine: PostgresEngine, superuser: psycopg.Connection
+):
+    world, small = found_world(engine), found_world(engine)
+    said, few = fill(world, 400, 2), fill(small, 20, 2)
+    superuser.execute("analyze recollect.vectors")
+    superuser.execute("set enable_seqscan = on")
+    for n in (7, 77, 399):
+        assert near(world, vectors(400, 2)[n])[0] == said[n].id
+    assert near(small, vectors(20, 2)[7])[0] == few[7].id
+    with engine.read(world.tenant) as tx:
+        from recollect.store.postgres.finding import _Near
+        from recollect.store.tx import Sought
+
+        asked = Wanted(vector=vectors(1, 3)[0], embedder=MODEL, filters=Filters(), sight=EVERYTHING)
+        sql = f"explain select x.ref from vectors x where {_Near(tx, Sought.EVENTS, asked, engine._finder._in)._ours} "
+        near_to = _Near(tx, Sought.EVENTS, asked, engine._finder._in)
+        tx.one(
+            "select set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true) where :tenant <> ''"
+        )
+        plan = tx.all(f"{sql} order by {near_to._apart} limit 10", **near_to._query)
+    assert any(
+        "Index Scan using vectors_" in row[0] and "_expr_" in row[0] or "hnsw" in row[0] or "Order By" in row[0]
+        for row in plan
+    ), plan
+
+
+def test_through_the_index_or_not_the_same_is_found(engine: PostgresEngine):
+    world = found_world(engine)
+    fill(world, 300, 5)
+    exact = PostgresEngine(engine.address.conninfo) if False else None
+    assert exact is None
+    for question in vectors(5, 6):
+        by_index = near(world, question, 20)
+        engine._finder._exact_up_to = 10**6
+        one_by_one = near(world, question, 20)
+        engine._finder._exact_up_to = 50
+        assert len(set(by_index) & set(one_by_one)) >= 18
+
+
+def test_those_that_pass_are_found_among_many_that_do_not(engine: PostgresEngine):
+    world = found_world(engine)
+    fill(world, 300, 7, user="ben")
+    mine = fill(world, 4, 8)
+    assert set(near(world, vectors(1, 9)[0], 5, user_id="ana")) == {event.id for event in mine}
+
+
+def test_nothing_crosses_tenants_although_they_share_an_index(engine: PostgresEngine):
+    worlds = [found_world(engine) for _ in range(4)]
+    said = [fill(world, 80, 10) for world in worlds]
+    for world, own in zip(worlds, said, strict=True):
+        found = near(world, vectors(80, 10)[3], 100)
+        assert set(found) <= {event.id for event in own}
+        assert found[0] == own[3].id
+        assert len(found) == 80
+
+
+def test_words_are_found_through_the_index(engine: PostgresEngine, superuser: psycopg.Connection):
+    world = found_world(engine)
+    fill(world, 300, 11)
+    superuser.execute("vacuum analyze recollect.docs")
+    before = scans(superuser, "docs_%tsv_idx")
+    asked = Wanted(words=("tea", "17"), filters=Filters(), sight=EVERYTHING, limit=5)
+    assert len(world.store.find_events(world.tenant, asked).hits) == 5
+    engine.close()
+    assert scans(superuser, "docs_%tsv_idx") > before
+
+
+def test_nothing_stays_in_the_session(engine: PostgresEngine):
+    world = found_world(engine)
+    fill(world, 100, 12)
+    near(world, vectors(1, 13)[0])
+    with engine._pool.lent() as connection:
+        row = connection.execute(
+            b"select current_setting('hnsw.iterative_scan', true), current_setting('hnsw.ef_search', true), "
+            b"current_setting('app.tenant', true), current_user"
+        ).fetchone()
+    assert row is not None
+    assert row[0] in ("off", "", None)
+    assert row[1] in ("40", "", None)
+    assert row[2] in ("", None)
+    assert row[3] != "recollect_app"
+
+
+@pytest.mark.parametrize(
+    "function", ["recollect_frequencies(array['tea'], 9)", "recollect_find(array['tea'], array[1.0], 'e:', 1, 9, null)"]
+)
+def test_looking_without_a_tenant_or_as_somebody_else_is_refused(superuser: psycopg.Connection, function: str):
+    with superuser.transaction(force_rollback=True):
+        superuser.execute("set local role recollect_app")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="without a tenant"):
+            superuser.execute(f"select * from recollect.{function}".encode())
+    with superuser.transaction(force_rollback=True):
+        superuser.execute("set local app.tenant = 'x'")
+        superuser.execute("set local role recollect_worker")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied"):
+            superuser.execute(f"select * from recollect.{function}".encode())
+
+
+def test_an_index_is_made_for_who_may_make_none(database: str, superuser: psycopg.Connection):
+    superuser.execute("drop role if exists guest")
+    superuser.execute("create role guest login")
+    superuser.execute("grant recollect_app, recollect_worker to guest")
+    guest = PostgresEngine(database.replace("postgres@", "guest@"))
+    try:
+        world = found_world(guest)
+        told = world.tell("tea")
+        world.apply(vectors=[Vector("guests", f"e:{told.event.id}", vectors(1, 1)[0])])
+    finally:
+        guest.close()
+    assert [text for text in definitions(superuser) if "'guests'" in text]
