@@ -109,6 +109,11 @@ def exported(size: int, seed: int, spoken: Language, base: NDArray[np.float32]) 
                 }
 
 
+def decoded(row: Mapping[str, object]) -> bytes:
+    """The vector in a row of vectors."""
+    return base64.b64decode(str(row["values"]))
+
+
 def _id(of: str, number: int) -> str:
     kind = ("episode", "item", "event", "version").index(of)
     return uuid7(_at(number), (kind << 60 | number).to_bytes(10))

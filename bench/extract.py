@@ -73,7 +73,8 @@ def events(row: Mapping[str, Any]) -> list[Event]:
 def has(text: str, term: str) -> bool:
     """Whether one of the alternatives of a key term stands in the text as words."""
     return any(
-        re.search(rf"(?<!\w){re.escape(one.strip().lower())}(?!\w)", text.lower()) is not None for one in term.split("|")
+        re.search(rf"(?<!\w){re.escape(one.strip().lower())}(?!\w)", text.lower()) is not None
+        for one in term.split("|")
     )
 
 

@@ -164,7 +164,7 @@ def dependencies(
 ) -> Deps:
     beside = sidecar(settings)
     given = given or Minds(minds.embedder(settings), minds.writer(settings))
-    lists = configuration.read_categories(settings.categories) if settings.categories else {}
+    lists: Mapping[str, object] = configuration.read_categories(settings.categories) if settings.categories else {}
     return Deps(
         store=open_store(settings, create=create),
         clock=clock or SystemClock(),

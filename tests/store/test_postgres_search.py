@@ -102,6 +102,37 @@ def test_the_index_is_what_is_read_when_the_application_searches(crowded: psycop
     assert tuple(b - a for a, b in zip(before, after, strict=True)) == (10, 0, 0)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "recollect_frequencies(array['word21', 'tea'], 100)",
+        "recollect_find(array['word21', 'and more'], array[3.0, 1.0], 'e:', 20, 100, null)",
+        "recollect_find(array['word21'], array[3.0], 'e:', 20, 100, array['e:1021', 'e:2021'])",
+    ],
+)
+def test_indexes_are_what_is_read_when_a_query_looks_for_words(crowded: psycopg.Connection, asked: str):
+    counters = (
+        "select (select sum(idx_scan) from pg_stat_user_indexes where indexrelname like 'docs_%'), "
+        "(select sum(seq_scan) from pg_stat_user_tables where relname like 'docs%')"
+    )
+
+    def count() -> tuple[int, int]:
+        crowded.execute("select pg_stat_force_next_flush()")
+        row = crowded.execute(counters.encode()).fetchone()
+        assert row is not None
+        return row
+
+    before = count()
+    with crowded.transaction():
+        crowded.execute("set local role recollect_app")
+        crowded.execute("set local app.tenant = 't1'")
+        found = crowded.execute(f"select * from recollect.{asked}".encode()).fetchall()
+    assert found
+    after = count()
+    assert after[0] > before[0]
+    assert after[1] == before[1]
+
+
 def test_the_same_question_under_the_tenants_policy_would_not_read_it(crowded: psycopg.Connection):
     """Why there is a function at all."""
     crowded.execute("set role recollect_app")

@@ -10,11 +10,14 @@ from typing import Protocol, cast
 
 from recollect.domain.embedding import Profile
 from recollect.errors import ModelFailed
+from recollect.models.wordpiece import WordPieces
 
 NAME = "minilm-l6-v2-int8"
 DIMENSION = 384
 READ = 4_096
-"""Characters that are looked at. The model reads 256 word pieces, seldom more than a third of this."""
+"""Characters that are looked at."""
+LONGEST = 256
+"""Word pieces that the model reads, seldom more than a third of those characters."""
 
 
 class LocalEmbedder:
@@ -52,15 +55,6 @@ class LocalEmbedder:
         return self._loaded
 
 
-class _Encoding(Protocol):
-    @property
-    def ids(self) -> list[int]: ...
-
-
-class _Tokenizer(Protocol):
-    def encode(self, sequence: str) -> _Encoding: ...
-
-
 class _Array(Protocol):
     def tobytes(self) -> bytes: ...
 
@@ -81,20 +75,18 @@ class _Model:
                     f"the package recollect-models brings {facts['name']}, not {NAME}", "Install the matching release."
                 )
             self._session = _session((folder / "model.onnx").read_bytes())
-            tokenizers = import_module("tokenizers")
-            read = tokenizers.Tokenizer.from_str((folder / "tokenizer.json").read_text(encoding="utf-8"))
-            self._tokenizer = cast(_Tokenizer, read)
+            self._pieces = WordPieces((folder / "tokenizer.json").read_text(encoding="utf-8"))
             self._array = import_module("numpy").array
         except ModelFailed:
             raise
-        except Exception as error:  # of four libraries and a damaged file, each with errors of its own
+        except Exception as error:  # of three libraries and a damaged file, each with errors of its own
             raise ModelFailed(
                 f"the bundled embedder cannot be loaded: {error}", "Install recollect and recollect-models again."
             ) from error
 
     def vector(self, text: str) -> bytes:
         readable = text[:READ].encode(errors="replace").decode()
-        pieces = self._tokenizer.encode(readable).ids
+        pieces = self._pieces.read(readable, LONGEST)
         found = self._session.run(["vector"], {"input_ids": self._array([pieces], dtype="int64")})
         return found[0].tobytes()
 

@@ -4,26 +4,37 @@ import re
 from dataclasses import dataclass
 
 _MARK = re.compile(
-    r"^(?:(?:oh|ah|ok|hey|um|uh|argh|ugh|damn|hmm?)[,\s]+)?(?:actually|wait|no,? wait|no[,.!—-]|sorry|oops|typo|correction|scratch that|my bad|my mistake|nope|"
-    r"i (?:meant?|misread|misspoke|mistyped|was wrong|mixed|got (?:that|it) wrong)|make (?:that|it)|it's actually|that(?:'s| is| was) wrong|not \S+ but|"
+    r"^(?:(?:oh|ah|ok|hey|um|uh|argh|ugh|damn|hmm?)[,\s]+)?(?:actually|wait|no,? wait|no[,.!—-]|sorry|oops|"
+    r"typo|correction|scratch that|my bad|my mistake|nope|"
+    r"i (?:meant?|misread|misspoke|mistyped|was wrong|mixed|got (?:that|it) wrong)|make (?:that|it)|"
+    r"it's actually|that(?:'s| is| was) wrong|not \S+ but|"
     r"i need to correct|let me correct|small correction|update:)",
     re.IGNORECASE,
 )
-_BACK = re.compile(r"\b(?:scratch that|forget (?:that|it|what i said|i said)|never ?mind|strike that|ignore that|cancel that|disregard that|actually no\b)", re.IGNORECASE)
+_BACK = re.compile(
+    r"\b(?:scratch that|forget (?:that|it|what i said|i said)|never ?mind|strike that|ignore that|cancel that|"
+    r"disregard that|actually no\b)",
+    re.IGNORECASE,
+)
 _TURNED = re.compile(
-    r"[,;.…—–-]*\s+(?:no,? wait|wait,? no|no,? sorry|sorry,|oh wait|i mean|i meant|make that|or rather|correction:?|scratch that|actually)[,:—–-]*\s+",
+    r"[,;.…—\u2013-]*\s+(?:no,? wait|wait,? no|no,? sorry|sorry,|oh wait|i mean|i meant|make that|or rather|"
+    r"correction:?|scratch that|actually)[,:—\u2013-]*\s+",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
     r"(?P<address>[\w.+-]+@[\w-]+\.[\w.]+)|(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2}\s?[ap]m\b)|(?P<code>`[^`]+`)|"
-    r"(?P<date>(?:\bon\s)?(?:\b(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s(?:the\s)?)?(?:\d{1,2}(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\s+\d{1,2}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{4})?|\bthe\s\d{1,2}(?:st|nd|rd|th)\b|(?:\bon\s)?\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b)|"
+    r"(?P<date>(?:\bon\s)?(?:\b(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s(?:the\s)?)?(?:\d{1,2}(?:st|nd|"
+    r"rd|th)?\s+(?:of\s+)?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\s+\d{1,2}(?:st|nd|"
+    r"rd|th)?\b)?(?:,?\s+\d{4})?|\bthe\s\d{1,2}(?:st|nd|rd|th)\b|(?:\bon\s)?\b(?:mon|tues|wednes|thurs|fri|"
+    r"satur|sun)day\b)|"
     r"(?P<number>[$€£]?\b\d[\d.,]*\d\b|[$€£]?\b\d\b)|"
-    r"(?P<count>\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)|(?P<name>\b[A-ZÀ-ÖØ-Þ][\w-]*[a-zà-öø-ÿ]\w*\b)",
+    r"(?P<count>\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)|"
+    r"(?P<name>\b[A-ZÀ-ÖØ-Þ][\w-]*[a-zà-öø-ÿ]\w*\b)",
     re.IGNORECASE,
 )
 _NO_NAMES = frozenset(
-    """actually wait no sorry oops typo correction scratch my i make it that the not just we he she they and but ok oh ah update
-    nope let small this its a""".split()  # noqa: SIM905 - a list of words reads as words
+    """actually wait no sorry oops typo correction scratch my i make it that the not just we he she they and but
+    ok oh ah update nope let small this its a""".split()
 )
 
 
@@ -58,7 +69,7 @@ def correction(text: str) -> str:
     """What a correction says, without "no wait" and "sorry" in front."""
     text = text.strip()
     for _ in range(4):
-        rest = _MARK.sub("", text, count=1).lstrip(" ,.!:;—–-")
+        rest = _MARK.sub("", text, count=1).lstrip(" ,.!:;—\u2013-")
         if rest == text or not rest:
             break
         text = rest
@@ -74,7 +85,9 @@ def takes_back(text: str) -> bool:
 def settled(text: str) -> str:
     """A sentence that corrects itself, as it ends up: "on Tuesday, no wait, Wednesday" is on Wednesday."""
     lower = text.lower()
-    if not any(hint in lower for hint in ("wait", "sorry", "mean", "make that", "rather", "correction", "scratch", "actually")):
+    if not any(
+        hint in lower for hint in ("wait", "sorry", "mean", "make that", "rather", "correction", "scratch", "actually")
+    ):
         return text
     for _ in range(3):
         found = _TURNED.search(text)
@@ -105,6 +118,6 @@ def amended_by(earlier: str, correction: str) -> str | None:
     unit = (tail.group() if tail else "") if not earlier[old.end :].strip(" .!") else ""
     if unit and re.search(r"\b(?:not|is|was|and|because|i|we)\b", unit, re.IGNORECASE):
         unit = ""
-    text = value.text.removeprefix("on ") if value.kind == "date" else value.text
-    lead = "on " if old.text.startswith("on ") and value.kind == "date" else ""
+    text = re.sub(r"^on ", "", value.text, flags=re.IGNORECASE) if value.kind == "date" else value.text
+    lead = "on " if old.text.lower().startswith("on ") and value.kind == "date" else ""
     return f"{earlier[: old.start]}{lead}{text}{unit}{earlier[old.end :]}"

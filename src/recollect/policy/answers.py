@@ -3,42 +3,58 @@
 import re
 from dataclasses import dataclass
 
-from recollect.policy.phrasing import Voice, retold, stripped
+from recollect.policy.phrasing import Voice, retold
 from recollect.policy.sentences import Sentence, sentences
 from recollect.policy.talk import Talk, asks, opening, talk
+from recollect.policy.wrapping import stripped
 
 _OFFER = re.compile(
-    r"\b(?:(?:shall|should|can|may|could) (?:I|we)|(?:do|would) you (?:want|like) (?:me|us) to|want me to)\s+(?P<what>[^?\n]{3,200})\?",
+    r"\b(?:(?:shall|should|can|may|could) (?:I|we)|(?:do|would) you (?:want|like) (?:me|us) to|"
+    r"want me to)\s+(?P<what>[^?\n]{3,200})\?",
     re.IGNORECASE,
 )
 _PROPOSAL = re.compile(
-    r"\b(?:I(?:'d| would)? (?:suggest|recommend|propose)(?: that)?(?: we| you| to)?|(?:we|you|I) could(?: also)?|how about|what about|why not|let's|"
-    r"my (?:suggestion|recommendation) is to|it (?:might|would) be (?:best|better|good) to|(?:I|we) can)\s+(?P<what>(?:[^.?!\n]|\.(?=\S)){3,200})",
+    r"\b(?:I(?:'d| would)? (?:suggest|recommend|propose)(?: that)?(?: we| you| to)?|(?:we|you|"
+    r"I) could(?: also)?|how about|what about|why not|let's|"
+    r"my (?:suggestion|recommendation) is to|it (?:might|would) be (?:best|better|good) to|(?:I|"
+    r"we) can)\s+(?P<what>(?:[^.?!\n]|\.(?=\S)){3,200})",
     re.IGNORECASE,
 )
 _YES = re.compile(
-    r"^(?:(?:yes|yeah|yep|yup|ja|oui|sí|si|sure|ok(?:ay)?|agreed|exactly|correct|right|absolutely|definitely|of course|please do|do (?:it|that|so)|"
-    r"go (?:ahead|for it)|sounds (?:good|great|fine)|perfect|great|good idea|fine|deal|let's do (?:it|that)|makes sense|works for me|approved|👍|please|i like (?:it|that))"
+    r"^(?:(?:yes|yeah|yep|yup|ja|oui|sí|si|sure|ok(?:ay)?|agreed|exactly|correct|right|absolutely|definitely|"
+    r"of course|please do|do (?:it|that|so)|"
+    r"go (?:ahead|for it)|sounds (?:good|great|fine)|perfect|great|good idea|fine|deal|let's do (?:it|that)|"
+    r"makes sense|works for me|approved|👍|please|i like (?:it|that))"
     r"(?=$|[\s,.!:;—-]))",
     re.IGNORECASE,
 )
 _ONLY_YES = re.compile(
-    r"^(?:(?:yes|yeah|yep|yup|ja|sure|ok(?:ay)?|agreed|exactly|correct|right|absolutely|definitely|of course|please|do (?:it|that|so)|go (?:ahead|for it)|sounds (?:good|great|fine)|"
-    r"perfect|great|good idea|fine|deal|let's do (?:it|that)|makes sense|works for me|thanks|thank you|then|that's right|approved|👍|i like (?:it|that))[\s,.!;—-]*)+$",
+    r"^(?:(?:yes|yeah|yep|yup|ja|sure|ok(?:ay)?|agreed|exactly|correct|right|absolutely|definitely|of course|"
+    r"please|do (?:it|that|so)|go (?:ahead|for it)|sounds (?:good|great|fine)|"
+    r"perfect|great|good idea|fine|deal|let's do (?:it|that)|makes sense|works for me|thanks|thank you|then|"
+    r"that's right|approved|👍|i like (?:it|that))[\s,.!;—-]*)+$",
     re.IGNORECASE,
 )
-_NO = re.compile(r"^(?:no\b|nope|nah|not (?:now|yet|really|sure)|hmm|maybe|later|wait|hold on|don't|i'll think|let me|never mind|nein)", re.IGNORECASE)
+_NO = re.compile(
+    r"^(?:no\b|nope|nah|not (?:now|yet|really|sure)|hmm|maybe|later|wait|hold on|don't|i'll think|let me|"
+    r"never mind|nein)",
+    re.IGNORECASE,
+)
 _ONCE = frozenset(
-    """start begin show explain write draft list look run check continue summarize summarise open help see try go walk describe give tell
-    proceed search read prepare outline elaborate expand generate sketch suggest send text email share print translate know
-    file create find review""".split()  # noqa: SIM905 - a list of words reads as words
+    """start begin show explain write draft list look run check continue summarize summarise open help see try
+    go walk describe give tell proceed search read prepare outline elaborate expand generate sketch suggest send
+    text email share print translate know file create find review""".split()
 )
 _IDLE = re.compile(
-    r"\b(?:how are you|anything else|what can I|how can I|what would you like|what do you think|can I help|help you|what's up|how does that sound|any questions|ready|how did|how was|why|how exciting|tell me more|how was|looking forward)\b",
+    r"\b(?:how are you|anything else|what can I|how can I|what would you like|what do you think|can I help|"
+    r"help you|what's up|how does that sound|any questions|ready|how did|how was|why|how exciting|"
+    r"tell me more|how was|looking forward)\b",
     re.IGNORECASE,
 )
 _OPEN = re.compile(r"(?:\w+ )?(?:which|what|where|when|who|whose|how)\b", re.IGNORECASE)
-_FINITE = re.compile(r"\b(?:is|are|was|were|am|has|have|will|would|can|must|should|i'm|it's|we're|don't|i|we)\b", re.IGNORECASE)
+_FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|will|would|can|must|should|i'm|it's|we're|don't|i|we)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +92,13 @@ def opening_of(said: list[Sentence]) -> Sentence | None:
 
 def _last(pattern: re.Pattern[str], text: str) -> str | None:
     """The last thing offered. "Which airline should I search first?" offers nothing."""
-    last = None
-    for sentence in sentences(text):
-        if not _OPEN.match(sentence.text):
-            for last in pattern.finditer(sentence.text):
-                pass
-    return last["what"].strip() if last else None
+    found = [
+        match["what"].strip()
+        for sentence in sentences(text)
+        if not _OPEN.match(sentence.text)
+        for match in pattern.finditer(sentence.text)
+    ]
+    return found[-1] if found else None
 
 
 def _accepted(before: str, proposed: str | None, said: list[Sentence], voice: Voice) -> Reply | None:
@@ -92,17 +109,28 @@ def _accepted(before: str, proposed: str | None, said: list[Sentence], voice: Vo
         return Reply(f"{voice.speaker} decided to {_heard(proposed, voice)}", used, decision=True)
     if not _CONFIRMS.search(said[0].text):
         return None
-    stated = [sentence for sentence in sentences(before) if talk(sentence) is Talk.STATEMENT and not _FIRST.search(sentence.text)]
+    stated = [
+        sentence
+        for sentence in sentences(before)
+        if talk(sentence) is Talk.STATEMENT and not _FIRST.search(sentence.text)
+    ]
     if not stated:
         return None
     return Reply(_heard(stripped(stated[-1].text).text, voice), used, decision=False)
 
 
-_CONFIRMS = re.compile(r"^(?:oh |ah )?(?:yes|yeah|yep|yup|right|exactly|correct|true|indeed|that's right|ja)\b", re.IGNORECASE)
-_FIRST = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|me|my|thanks|thank|great|good|nice|wonderful|sorry|welcome|congratulations)\b", re.IGNORECASE)
+_CONFIRMS = re.compile(
+    r"^(?:oh |ah )?(?:yes|yeah|yep|yup|right|exactly|correct|true|indeed|that's right|ja)\b", re.IGNORECASE
+)
+_FIRST = re.compile(
+    r"\b(?:I|I'm|I've|I'll|I'd|me|my|thanks|thank|great|good|nice|wonderful|sorry|welcome|congratulations)\b",
+    re.IGNORECASE,
+)
 
 
-_OPTION = re.compile(r"(?:^|\s)\(?([A-Da-d1-4])[).:]\s+(\S.{2,120}?)(?=[,;]?\s+(?:or\s+)?\(?[A-Da-d1-4][).:]\s|[\n;?]|\.\s|\.?$)")
+_OPTION = re.compile(
+    r"(?:^|\s)\(?([A-Da-d1-4])[).:]\s+(\S.{2,120}?)(?=[,;]?\s+(?:or\s+)?\(?[A-Da-d1-4][).:]\s|[\n;?]|\.\s|\.?$)"
+)
 _LETTER = re.compile(r"^(?:option\s+)?([A-Da-d1-4])(?:[).:,!]+\s*|\s*$|\s+please\b)(.*)$", re.IGNORECASE | re.DOTALL)
 
 
@@ -123,21 +151,31 @@ def _chosen(proposed: str, first: Sentence, voice: Voice) -> Reply | None:
     if " or " not in proposed or len(first.words) > 14:
         return None
     offered = set(Sentence(proposed).words)
-    named = [word for word in first.words if word in offered and len(word) > 2 and word not in ("the", "with", "and", "one")]
+    named = [
+        word for word in first.words if word in offered and len(word) > 2 and word not in ("the", "with", "and", "one")
+    ]
     if not named or re.match(r"(?:i|we|my|our)\b", first.text, re.IGNORECASE):
         return None
     link = "of" if re.match(r"(?:either|an?|the|both)\b", proposed, re.IGNORECASE) else "to"
     chosen = re.sub(r"\s+it is\b", "", first.text)
-    return Reply(f"Given the choice {link} {_heard(proposed, voice)}, {voice.speaker} chose {_bare(retold(chosen, voice))}", 1, decision=True)
+    return Reply(
+        f"Given the choice {link} {_heard(proposed, voice)}, {voice.speaker} chose {_bare(retold(chosen, voice))}",
+        1,
+        decision=True,
+    )
 
 
 def _instead(asked: str, first: Sentence, voice: Voice) -> Reply | None:
     """An order in reply to an offer: "keep the branch" to "Should I remove the branch?"."""
     if talk(first) not in (Talk.RULE, Talk.ERRAND) or len(first.words) > 25:
         return None
-    if first.words[0] in _ONCE or not _lasting(asked):
+    if not _lasting(first.text) or not _lasting(asked):
         return None
-    return Reply(f"Asked whether to {_heard(asked, voice)}, {voice.speaker} said to {_bare(retold(first.text, voice))}", 1, decision=True)
+    return Reply(
+        f"Asked whether to {_heard(asked, voice)}, {voice.speaker} said to {_bare(retold(first.text, voice))}",
+        1,
+        decision=True,
+    )
 
 
 def _answered(before: str, first: Sentence, voice: Voice) -> Reply | None:
@@ -146,9 +184,17 @@ def _answered(before: str, first: Sentence, voice: Voice) -> Reply | None:
     if not asked or len(first.words) > 30 or _FINITE.search(" ".join(first.words[:3])):
         return None
     question = stripped(asked[-1].text).text.rstrip(" ?")
-    if _IDLE.search(question) or (_OFFER.search(question + "?") and not _OPEN.match(question)) or talk(first) is not Talk.STATEMENT:
+    if (
+        _IDLE.search(question)
+        or (_OFFER.search(question + "?") and not _OPEN.match(question))
+        or talk(first) is not Talk.STATEMENT
+    ):
         return None
-    return Reply(f"Asked about {_topic(question, voice)}, {voice.speaker} answered {_bare(retold(first.text, voice))}", 1, decision=False)
+    return Reply(
+        f"Asked about {_topic(question, voice)}, {voice.speaker} answered {_bare(retold(first.text, voice))}",
+        1,
+        decision=False,
+    )
 
 
 def _topic(question: str, voice: Voice) -> str:
@@ -163,7 +209,34 @@ def _heard(text: str, voice: Voice) -> str:
 
 def _bare(text: str) -> str:
     text = text.strip().rstrip(".!?")
-    return text[0].lower() + text[1:] if text[:1].isupper() and text[1:2].islower() and text.split()[0] in ("The", "A", "An", "In", "To", "Keep", "Use", "And", "Which", "What", "Where", "When", "How", "Who", "Put", "Leave", "It", "My", "Our") else text
+    return (
+        text[0].lower() + text[1:]
+        if text[:1].isupper()
+        and text[1:2].islower()
+        and text.split()[0]
+        in (
+            "The",
+            "A",
+            "An",
+            "In",
+            "To",
+            "Keep",
+            "Use",
+            "And",
+            "Which",
+            "What",
+            "Where",
+            "When",
+            "How",
+            "Who",
+            "Put",
+            "Leave",
+            "It",
+            "My",
+            "Our",
+        )
+        else text
+    )
 
 
 def _lasting(proposed: str) -> bool:

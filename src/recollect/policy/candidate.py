@@ -25,7 +25,8 @@ CATEGORIES = (
 class Candidate:
     """A statement worth keeping. Its text passes the validator of `wording`.
 
-    `witnesses`: the places of the turns it was drawn from. `corrects`: it was said as a correction of something known.
+    `witnesses`: the places of the turns it was drawn from. `corrects`: it was said as a correction of
+    something known.
     `valid_from`, `valid_to`: where the text itself says since when, or until when.
     """
 

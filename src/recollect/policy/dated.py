@@ -8,43 +8,71 @@ from recollect.policy import calendar
 from recollect.policy.calendar import WEEKDAYS, Grain
 from recollect.policy.dates import Mention, mentions
 from recollect.policy.sentences import Sentence
+from recollect.policy.verbs import is_past
 
 _WEEKDAY = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b", re.IGNORECASE
 )
-_WITHIN = re.compile(r"\bwithin (?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week|month)s?(?: from (?:now|today))?\b", re.I)
-_FROM_TOMORROW = re.compile(r"\b(?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week|month)s? (?:from|after) tomorrow\b", re.IGNORECASE)
+_WITHIN = re.compile(
+    r"\bwithin (?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week|month)s?(?: from (?:now|"
+    r"today))?\b",
+    re.I,
+)
+_FROM_TOMORROW = re.compile(
+    r"\b(?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week|month)s? (?:from|after) tomorrow\b",
+    re.IGNORECASE,
+)
 _FROM_TODAY = re.compile(r"\b(\w+ (?:day|week|month|year)s?) from (?:today|now)\b", re.IGNORECASE)
 _FROM_NOW_ON = re.compile(r",?\s*\bfrom now on\b,?", re.IGNORECASE)
 _NTH = re.compile(r"(?:on |by )?the (\d{1,2})(?:st|nd|rd|th)$", re.IGNORECASE)
-_CLAUSE = re.compile(r", (?=and |but |so |because |which |then )|; |\. | because | and (?=(?:has|have|needs?|wants?|will|plans?) )")
-_AHEAD = re.compile(r"\b(?:is|are|gets?|will|must|has to|have to|needs?|should|can|wants?|going to|becomes?|expires?|leaves?|starts?)\b", re.I)
+_CLAUSE = re.compile(
+    r", (?=and |but |so |because |which |then )|; |\. | because | and (?=(?:has|have|needs?|wants?|will|plans?) )"
+)
+_AHEAD = re.compile(
+    r"\b(?:is|are|gets?|will|must|has to|have to|needs?|should|can|wants?|going to|becomes?|expires?|leaves?|"
+    r"starts?)\b",
+    re.I,
+)
 _BEHIND = re.compile(r"\b(?:was|were|has been|have been|had|did|since|ago|last|came|went)\b", re.IGNORECASE)
 _TIMELY = frozenset(
-    """today tonight tomorrow yesterday morning afternoon evening night day days week weeks weekend month months year years ago now
-    spring summer autumn fall winter january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mondays tuesdays
-    wednesdays thursdays fridays saturdays sundays mon tue tues wed thu thur thurs fri sat sun quarter within""".split()  # noqa: SIM905
+    """today tonight tomorrow yesterday morning afternoon evening night day days week weeks weekend month months
+    year years ago now spring summer autumn fall winter january february march april may june july august
+    september october november december jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday
+    wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
+    mon tue tues wed thu thur thurs fri sat sun quarter within""".split()
 )
 _COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 _EVERY = re.compile(
-    r"\b(?:every|each|any|alternate|other|all|most|only on|first|second|third|fourth|last)\s+(?:\w+\s+)?$", re.IGNORECASE
+    r"\b(?:every|each|any|alternate|other|all|most|only on|first|second|third|fourth|last)\s+(?:\w+\s+)?$",
+    re.IGNORECASE,
 )
 _HABIT = re.compile(
-    r"^\s*(?:mornings|evenings|afternoons|nights|only\b|except\b|(?:and|or|to|through|[-–/,])\s*(?:mon|tue|wed|thu|fri|sat|sun))",
+    r"^\s*(?:mornings|evenings|afternoons|nights|only\b|except\b|(?:and|or|to|through|[-\u2013/,])\s*(?:mon|"
+    r"tue|wed|thu|fri|sat|sun))",
     re.IGNORECASE,
 )
 _HABITUAL = re.compile(
-    r"\b(?:usually|always|never|normally|every|each|weekly|only|generally|go out|goes out|runs?|works? (?:from|at|nights)|per week|a week|"
+    r"\b(?:usually|always|never|normally|every|each|weekly|only|generally|go out|goes out|runs?|"
+    r"works? (?:from|at|nights)|per week|a week|"
     r"mornings|evenings|afternoons|nights|closed|play|train|practise|practice)\b",
     re.IGNORECASE,
 )
-_FOND = re.compile(r"\b(?:loves?|(?<!would )likes?|enjoys?|usually|always|every|prefers?|hates?|never)\b", re.IGNORECASE)
+_FOND = re.compile(
+    r"\b(?:loves?|(?<!would )likes?|enjoys?|usually|always|every|prefers?|hates?|never)\b", re.IGNORECASE
+)
 _DETERMINED = re.compile(r"\b(?:the|a|an|this|our|my|your|\w+'s)\s$", re.IGNORECASE)
 _PART = re.compile(r"(?:in\s)?(early|late|mid)\b", re.IGNORECASE)
-_LEADS = re.compile(r"\b(?:in|on|by|since|until|till|from|of|before|after|for|due|around|within|to|early|late|as of|than|is|was|starting)[ -]$", re.I)
-_UNTIL = re.compile(r"\b(?:until|till|til|through|valid to|expires(?: on)?|ends(?: on)?)\s*(?:on |the )?$", re.IGNORECASE)
-_SINCE = re.compile(r"\b(?:since|from|as of|starting(?: on| in)?|effective|starts?(?: on)?|beginning)\s*(?:on |the )?$", re.IGNORECASE)
+_LEADS = re.compile(
+    r"\b(?:in|on|by|since|until|till|from|of|before|after|for|due|around|within|to|early|late|as of|than|is|"
+    r"was|starting)[ -]$",
+    re.I,
+)
+_UNTIL = re.compile(
+    r"\b(?:until|till|til|through|valid to|expires(?: on)?|ends(?: on)?)\s*(?:on |the )?$", re.IGNORECASE
+)
+_SINCE = re.compile(
+    r"\b(?:since|from|as of|starting(?: on| in)?|effective|starts?(?: on)?|beginning)\s*(?:on |the )?$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +92,9 @@ def dated(text: str, at: datetime) -> Dated:
         return Dated(text)
     if "from" in words or "within" in words or "after" in words:
         text = _spelled(text, at.date())
-    found = [mention for mention in _anchored(text, _joined(text, _mentions(text, at.date()))) if not _habit(text, mention)]
+    found = [
+        mention for mention in _anchored(text, _joined(text, _mentions(text, at.date()))) if not _habit(text, mention)
+    ]
     parts: list[str] = []
     position = 0
     since = until = None
@@ -107,10 +137,19 @@ def _mentions(text: str, at: date) -> list[Mention]:
     start = 0
     for end in [*(match.end() for match in _CLAUSE.finditer(text)), len(text)]:
         clause = text[start:end]
-        back = False if _AHEAD.search(clause) and not _BEHIND.search(clause) else None
-        found += [replace(each, start=each.start + start, end=each.end + start) for each in mentions(clause, at, back=back)]
+        back = _looks_back(clause)
+        found += [
+            replace(each, start=each.start + start, end=each.end + start) for each in mentions(clause, at, back=back)
+        ]
         start = end
     return found
+
+
+def _looks_back(clause: str) -> bool | None:
+    """Whether a clause speaks of the past; None: the words of the time itself may tell."""
+    if _AHEAD.search(clause):
+        return None if _BEHIND.search(clause) else False
+    return True if any(is_past(word) for word in Sentence(clause).words) else None
 
 
 def _anchored(text: str, found: list[Mention]) -> list[Mention]:
@@ -122,7 +161,9 @@ def _anchored(text: str, found: list[Mention]) -> list[Mention]:
         if nth and anchor:
             try:
                 there = anchor.replace(day=int(nth[1]))
-                there = there if there >= anchor else calendar.shifted(anchor.replace(day=1), 1).replace(day=int(nth[1]))
+                there = (
+                    there if there >= anchor else calendar.shifted(anchor.replace(day=1), 1).replace(day=int(nth[1]))
+                )
                 mention = replace(mention, period=calendar.day(there))
             except ValueError:
                 pass  # the 31st of a short month: as it was read
@@ -153,14 +194,26 @@ def _day(mention: Mention) -> bool:
 def _habit(text: str, mention: Mention) -> bool:
     """Whether a weekday is every such day: "every second Friday", "Tuesday and Thursday only", "Sunday mornings"."""
     words = text[mention.start : mention.end].lower()
-    if mention.period.grain in (Grain.MONTH, Grain.SEASON) and _FOND.search(text) and not re.search(r"\b(?:next|last|this|coming)\b", words):
+    if (
+        mention.period.grain in (Grain.MONTH, Grain.SEASON)
+        and _FOND.search(text)
+        and not re.search(r"\b(?:next|last|this|coming)\b", words)
+    ):
         return mention.relative
-    if not _WEEKDAY.search(words) or any(sign.isdigit() for sign in words) or re.match(r"(?:on )?(?:this|next|last|coming|past)\b", words):
+    if (
+        not _WEEKDAY.search(words)
+        or any(sign.isdigit() for sign in words)
+        or re.match(r"(?:on )?(?:this|next|last|coming|past)\b", words)
+    ):
         return False
     return bool(
         _EVERY.search(text[: mention.start])
         or _HABIT.match(text[mention.end :])
-        or re.search(r"\b(?:mon|tue|wed|thu|fri|sat|sun)\w*\s*(?:,|and|or|to|through|[-–/])\s*$", text[: mention.start], re.IGNORECASE)
+        or re.search(
+            r"\b(?:mon|tue|wed|thu|fri|sat|sun)\w*\s*(?:,|and|or|to|through|[-\u2013/])\s*$",
+            text[: mention.start],
+            re.IGNORECASE,
+        )
         or words.endswith("days")
         or _HABITUAL.search(text)
     )
@@ -178,7 +231,11 @@ def _written(text: str, mention: Mention) -> str:
     by = re.match(r"by\b", said, re.IGNORECASE)
     if by:
         words = f"by {words}"
-    elif re.match(r"(?:on|in)\b", said, re.IGNORECASE) or said.endswith("ago") or not _LEADS.search(text[: mention.start]):
+    elif (
+        re.match(r"(?:on|in)\b", said, re.IGNORECASE)
+        or said.endswith("ago")
+        or not _LEADS.search(text[: mention.start])
+    ):
         words = f"{mention.period.preposition} {words}"
     return words[0].upper() + words[1:] if mention.start == 0 else words
 

@@ -3,8 +3,10 @@
 import re
 
 _LINK = re.compile(
-    r"^(?P<key>.{2,90}?)\s+(?P<verb>is|are|was|were|has|have|lives in|works (?:at|as|for|in)|moved to|prefers|wants|needs|uses|"
-    r"decided to|decided|likes|loves|hates|drives|speaks|plays|owns|becomes|starts|returns|runs|listens on|expires|asked to|"
+    r"^(?P<key>.{2,90}?)\s+(?P<verb>is|are|was|were|has|have|lives in|works (?:at|as|for|in)|moved to|prefers|"
+    r"wants|needs|uses|"
+    r"decided to|decided|likes|loves|hates|drives|speaks|plays|owns|becomes|starts|returns|runs|listens on|"
+    r"expires|asked to|"
     r"asked not to|has to|must|will|chose|answered|said to|gave up|got|noted:?)\s+(?P<value>.+?)\.?$",
     re.IGNORECASE,
 )

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from recollect.policy import referents as about
 from recollect.policy.referents import Referents, possessive
@@ -17,14 +16,19 @@ _SHORT = re.compile(
     r"|\b(is|are|was|were|do|does|did|has|have|had|would|could|should|must|need|ca|wo)n't\b",
     re.IGNORECASE,
 )
-_ODD = re.compile(r"\b(?:im|ive|gonna|wanna|gotta|cannot)\b|\bkeep (?:it|this|that) (?:to yourself|between us|quiet)\b|\bas (?:they are|it is)\b(?=[,.;]|$)", re.IGNORECASE)
+_ODD = re.compile(
+    r"\b(?:im|ive|gonna|wanna|gotta|cannot)\b|\bkeep (?:it|this|that) (?:to yourself|between us|quiet)\b|"
+    r"\bas (?:they are|it is)\b(?=[,.;]|$)",
+    re.IGNORECASE,
+)
 _FULL = {"im": "I am", "ive": "I have", "gonna": "going to", "wanna": "want to", "gotta": "have to", "cannot": "cannot"}
-_HAD = frozenset("better been already".split())  # noqa: SIM905
-_HAS = frozenset("been got had become gone".split())  # noqa: SIM905
+_HAD = frozenset("better been already".split())
+_HAS = frozenset("been got had become gone".split())
 _NOT_OWNED = frozenset(
     """a an the to at in on for from with by and or but so because if when as is was will would can said says that about
-    again back home up down out off over away today tomorrow yesterday now then there here too either instead who whether
-    not every each all until since before after this once""".split()  # noqa: SIM905 - a list of words reads as words
+    again back home up down out off over away today tomorrow yesterday now then there here too either instead
+    who whether
+    not every each all until since before after this once""".split()
 )
 
 
@@ -100,7 +104,7 @@ class _Retelling:
             if word is None and part in ".;:—?!":
                 self._pending = self._subject = False
             self._before = part.lower() or self._before
-            if self._before == "to":
+            if self._before == "to" and self._next(place) in BASES:
                 self._subject = False  # what follows "to" is no verb of the clause
         return "".join([*self._said, self._text[position:]])
 
@@ -129,7 +133,9 @@ class _Retelling:
                 return voice.speaker
             case "us":
                 return voice.we
-            case "myself" | "ourselves" | "yourself" | "himself" | "herself" | "itself" | "themselves" if self._before not in _TO_SOMEBODY:
+            case "myself" | "ourselves" | "yourself" | "himself" | "herself" | "itself" | "themselves" if (
+                self._before not in _TO_SOMEBODY
+            ):
                 return ""  # "I do that myself": the subject is named already
             case "myself":
                 return voice.speaker
@@ -208,124 +214,45 @@ class _Retelling:
         return word.lower() if word else None
 
 
-_HELPING = frozenset("did do does can could will would should shall must may might to let help make".split())  # noqa: SIM905
-_TO_SOMEBODY = frozenset("to for by about with from of than like at on".split())  # noqa: SIM905
-_OTHERS = frozenset("he she him her his hers himself herself it its itself they them their theirs themselves".split())  # noqa: SIM905
-_TOLD = _OTHERS | frozenset("i we you me us my mine our ours your yours myself ourselves yourself that am".split())  # noqa: SIM905
+_HELPING = frozenset("did do does can could will would should shall must may might to let help make".split())
+_TO_SOMEBODY = frozenset("to for by about with from of than like at on".split())
+_OTHERS = frozenset("he she him her his hers himself herself it its itself they them their theirs themselves".split())
+_TOLD = _OTHERS | frozenset("i we you me us my mine our ours your yours myself ourselves yourself that am".split())
 
 
 def _of(owner: str | None, pronoun: str) -> str:
     return possessive(owner) if owner else pronoun
 
 
-# -- what stands in front of a statement, and behind it -----------------------------------------------------
-
-_LEAD = re.compile(
-    r"""^(?:
-      (?:ok(?:ay)?|oh|ah|hmm+|haha+|lol|hey|hi|hello|well|anyway|btw|fyi|also|and|but|so|then|plus|yeah|yes|yep|yup|sure|
-        great|perfect|cool|agreed|exactly|right|correct|alright|look|listen|sorry|honestly|tbh|actually|basically|generally|
-        literally|seriously|thanks|please|pls|yikes|phew|nope|good\smorning|morning|no)(?:\s*[,:;.!—–-]+\s*|\s+(?=and\b|but\b|so\b|no\b|i\b|i'|we\b|it\b|it's|also\b|please\b|the\b|my\b|our\b|use\b|always\b|never\b|yeah\b|yes\b|by\sthe\sway|decision\b))
-    | (?:ok(?:ay)?|and|but|so|also|oh|btw|fyi|please|pls|then|because|since|though)\s+
-    | (?:by\sthe\sway|just\sso\syou\sknow|for\s(?:the\srecord|reference|future\sreference|context|your\sinformation|what\sit's\sworth|the\sfuture)|
-        in\scase\syou\s(?:need|wonder)\w*|it\sturns\sout(?:\sthat)?|turns\sout(?:\sthat)?|as\s(?:i\s(?:said|mentioned)|mentioned|said)|heads[\s-]up|
-        quick\s(?:note|update|heads[\s-]up|reminder)|just\sto\s(?:clarify|confirm|be\sclear)|to\sbe\s(?:clear|honest|fair)|one\s(?:more|last)\sthing|another\sthing|
-        i\s(?:forgot|wanted|should|have)\sto\s(?:say|mention|tell\syou|add|note|let\syou\sknow)(?:\sthat)?|i\s(?:should|must)\s(?:mention|say|add)(?:\sthat)?|
-        (?:please\s)?(?:note|remember|be\saware|keep\sin\smind|don't\sforget|bear\sin\smind|know|save|store)(?:\sthat|\sthis)?(?=\s(?:that|i|my|we|our|the|it|she|he|they)\b)(?:\sthat)?|
-        (?:please\s)?(?:note|remember|save|store|don't\sforget)(?:\sthis|\sthat)?\s?:|(?:just\s)?a\sreminder(?:\sthat)?|i\smean|you\sknow|in\sfact|
-        @\w+|let's\scall\sit|i\smeant?|argh|ugh|good\snews|bad\snews|news\sflash|long\sstory\sshort|short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
-        \s*[,:;.!—–-]*\s+
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_TAILS = (
-    " please", " pls", " lol", " haha", " hahaha", " hehe", " though", " thanks", " thank you", " thx", " cheers", " ok", " okay",
-    " you know", " btw", " by the way", " if that's ok", " sorry", " not worth it", " not worth it for us", " not worth it for me",
-    " wish me luck", " fingers crossed", " just fyi", " fyi", " as you know", " yay", " ugh", " oops", " xo",
-)  # fmt: skip
-_LABEL = re.compile(r"^([^:\n`\"]{2,70}):\s+(?=\S)")
-_LABEL_WORDS = frozenset(
-    """heads-up headsup note update version context picture background info asked fyi decision decided lesson reminder
-    generally news situation deal summary settled tldr tl story question answer way know""".split()  # noqa: SIM905
-)
-_HEDGE = re.compile(r"^(?:i (?:think|guess|believe|suppose|reckon|assume)|as far as i (?:know|remember)|afaik|iirc|if i remember (?:right|correctly))(?: that)?,?\s+", re.I)
-
-
-@dataclass(frozen=True, slots=True)
-class Stripped:
-    """A statement without its wrapping; what the wrapping told about it."""
-
-    text: str
-    label: str = ""
-    decision: bool = False
-    hedged: bool = False
-
-
-@lru_cache(maxsize=256)
-def stripped(text: str) -> Stripped:
-    """The statement itself: without "just so you know", "ok, decision from the meeting:", "lol"."""
-    text = re.sub(r",?\s(?:though|please|btw|lol|by the way)(?=,)", "", text.strip(" ,;–—-"), flags=re.IGNORECASE)
-    label, decision = "", False
-    for number in range(6):
-        lead = _LEAD.match(text) if number else None
-        rest = text[lead.end() :] if lead else text
-        if (found := _LABEL.match(rest)) and _wraps(found[1]):
-            decision = decision or bool(re.search(r"\bdeci(?:sion|ded)|settled|agreed\b", found[1], re.I))
-            label = label or found[1]
-            rest = rest[found.end() :]
-        if not rest.strip() or (number and rest == text):
-            break
-        text = rest
-    text = _without_tail(text)
-    hedge = _HEDGE.match(text)
-    return Stripped(text[hedge.end() :] if hedge else text, label, decision, bool(hedge))
-
-
-def _without_tail(text: str) -> str:
-    for _ in range(4):
-        bare = text.rstrip(" ,;.!–—-)")
-        tail = next((tail for tail in _TAILS if bare.lower().endswith(tail)), None)
-        if tail is None or len(bare) - len(tail) < 4:
-            return text.rstrip(" ,;–—-")
-        text = bare[: len(bare) - len(tail)]
-    return text.rstrip(" ,;–—-")
-
-
-def _wraps(label: str) -> bool:
-    """Whether what stands before a colon only announces what follows."""
-    words = re.findall(r"[\w-]+", label)
-    if words and words[0].lower() in ("put", "add", "save", "log", "record", "store"):
-        return True
-    if any(word[:1].isupper() for word in words[1:]) or re.search(r"\d|\bfor\b.*\btime\b", label):
-        return False
-    low = {word.lower() for word in words}
-    if words and words[0].lower() in ("write", "remember", "before", "important", "warning", "careful", "reminder", "caution", "attention"):
-        return True
-    if len(words) <= 3 and low & {"stuff", "things", "info", "details", "facts", "basics"}:
-        return True
-    return len(words) <= 12 and bool(low & _LABEL_WORDS)
-
-
 # -- sentences that leave their subject out -----------------------------------------------------------------
 
 _QUALITIES = frozenset(
-    """allergic married retired born vegan vegetarian pescatarian diabetic coeliac celiac based engaged pregnant divorced
-    single lactose intolerant originally currently raised widowed dyslexic colourblind colorblind deaf left-handed
-    self-employed unemployed""".split()  # noqa: SIM905
+    """allergic married retired born vegan vegetarian pescatarian diabetic coeliac celiac based engaged pregnant
+    divorced single lactose intolerant originally currently raised widowed dyslexic colourblind colorblind deaf
+    left-handed self-employed unemployed""".split()
 )
 _DROPPED = frozenset(
     """live love hate prefer need have work speak like own play drive study teach want hope plan dislike enjoy grew
-    can't cannot couldn't""".split()  # noqa: SIM905
+    can't cannot couldn't""".split()
 )
 _FINITE = re.compile(
-    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|must|should|shall|may|might|needs?|cannot|goes|go|runs?|"
-    r"lives?|works?|uses?|comes?|gets?|takes?|makes?|keeps?|wants?|likes?|loves?|hates?|prefers?|becomes?|starts?|ends?|owns?|stays?|changes?|returns?|"
-    r"gives?|locks?|depends?|listens?|expires?|belongs?|requires?|drives?|plays?|speaks?|means?|says?|thinks?|knows?|happens?|moves?|leaves?|sits?|eats?|sleeps?|turns?|"
-    r"breaks?|fails?|opens?|closes?|stops?|drops?|decides?|calls?|covers?|costs?|pays?|holds?|lies|supports?|handles?|ships?|bubbles?|reads?|writes?|sends?|serves?|stores?|points?|wins?)\b|\w'(?:s|re|m|ve|ll|d)\b|n't\b",
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|could|must|should|shall|may|might|"
+    r"needs?|cannot|goes|go|runs?|"
+    r"lives?|works?|uses?|comes?|gets?|takes?|makes?|keeps?|wants?|likes?|loves?|hates?|prefers?|becomes?|"
+    r"starts?|ends?|owns?|stays?|changes?|returns?|"
+    r"gives?|locks?|depends?|listens?|expires?|belongs?|requires?|drives?|plays?|speaks?|means?|says?|thinks?|"
+    r"knows?|happens?|moves?|leaves?|sits?|eats?|sleeps?|turns?|"
+    r"breaks?|fails?|opens?|closes?|stops?|drops?|decides?|calls?|covers?|costs?|pays?|holds?|lies|supports?|"
+    r"handles?|ships?|bubbles?|reads?|writes?|sends?|serves?|stores?|points?|wins?)\b|\w'(?:s|re|m|ve|ll|d)\b|n't\b",
     re.IGNORECASE,
 )
 
 
-_STARTS = frozenset("i we he she it they you there who everyone everybody nobody someone".split())  # noqa: SIM905
+_AFTER_DOING = frozenset(
+    """to in on at for with a an the my our up out from as into through towards back away around about off over
+    under some two three""".split()
+)
+_STARTS = frozenset("i we he she it they you there who everyone everybody nobody someone".split())
 
 
 def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
@@ -339,7 +266,12 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     first = words[0].lower()
     if first in _QUALITIES:
         return f"I am {text[0].lower()}{text[1:]}"
-    if is_doing(first) and len(words) > 2 and not _FINITE.search(" ".join(words[1:4])):
+    if (
+        is_doing(first)
+        and len(words) > 2
+        and words[1].lower() in _AFTER_DOING
+        and not _FINITE.search(" ".join(words[1:4]))
+    ):
         return f"I am {text[0].lower()}{text[1:]}"
     if is_past(first) and len(words) > 2 and words[1].lower() not in ("is", "are", "was", "were", "has", "have"):
         return f"I {text[0].lower()}{text[1:]}"
@@ -353,7 +285,10 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
 # -- orders that last ---------------------------------------------------------------------------------------
 
 
-_FROM_NOW = re.compile(r"^(?:from now on|going forward|in (?:the )?future|as of now|by default|generally),?\s+(?:please\s+)?", re.IGNORECASE)
+_FROM_NOW = re.compile(
+    r"^(?:from now on|going forward|in (?:the )?future|as of now|by default|generally),?\s+(?:please\s+)?",
+    re.IGNORECASE,
+)
 
 
 def ordered(text: str, voice: Voice) -> str:

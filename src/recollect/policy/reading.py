@@ -11,10 +11,27 @@ from datetime import datetime
 
 from recollect.domain.event import Event, Trust
 from recollect.policy import referents, talk
+from recollect.policy import turns as whole_turns
 from recollect.policy.amends import amended_by, correction, corrects, settled, takes_back
 from recollect.policy.answers import reply
+from recollect.policy.clauses import (
+    AFTERTHOUGHT,
+    BARE,
+    DISMISSES,
+    LEANS,
+    OCCASION,
+    OWN,
+    decided_part,
+    elliptic,
+    goes_by,
+    labelled,
+    main_clause,
+    matter,
+    riddle,
+    without_hidden,
+)
 from recollect.policy.dated import dated
-from recollect.policy.phrasing import TEAM, Voice, ordered, retold, stripped, subjected
+from recollect.policy.phrasing import TEAM, Voice, ordered, retold, subjected
 from recollect.policy.referents import Referents
 from recollect.policy.secrets import redact
 from recollect.policy.sentences import QUOTATION, Sentence, prose, sentences
@@ -22,9 +39,9 @@ from recollect.policy.talk import Talk
 from recollect.policy.verbs import BASES
 from recollect.policy.wording import fit
 from recollect.policy.worth import DECIDED, KEPT, technical, worth
+from recollect.policy.wrapping import stripped
 
 _NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
-_HIDDEN = "[redacted:"
 _LATELY = 800
 """Characters at the end of an assistant's turn that say what is spoken of next."""
 LONGEST_TURN = 20_000
@@ -69,9 +86,9 @@ def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
     for place, turn in enumerate(turns):
         text = redact(turn.text[:LONGEST_TURN]).text
         thread.technical = thread.technical or (turn.role != "system" and technical(text))
-        if _is_person(turn) and not talk.prompts(text) and not talk.injects(text):
+        if _is_person(turn) and not whole_turns.prompts(text) and not whole_turns.injects(text):
             _Turn(thread, turns, place, text).read(known=place not in fresh and not corrected)
-        elif turn.role == "assistant" and not talk.injects(text):
+        elif turn.role == "assistant" and not whole_turns.injects(text):
             for sentence in sentences(text[-_LATELY:]):
                 thread.referents = referents.after(thread.referents, sentence.text, name_of(turn), own=False)
     return thread.drafts
@@ -108,22 +125,22 @@ class _Turn:
     def read(self, *, known: bool) -> None:
         """`known`: its statements were read before; it is context."""
         thread = self._thread
-        if talk.ends_play(self._text):
+        if whole_turns.ends_play(self._text):
             thread.playing = False
             return
-        if talk.plays(self._text):
+        if whole_turns.plays(self._text):
             thread.playing = True
         if thread.playing:
             return
-        start = talk.cites(self._text)
+        start = whole_turns.cites(self._text)
         self._whole = sentences(self._text if start is None else self._text[:start])
         if known:
             for sentence in self._whole:
                 self._mention(sentence)
             return
-        said = [_decided_part(sentence) for sentence in self._whole]
+        said = [decided_part(sentence) for sentence in self._whole]
         kinds = [talk.talk(sentence) for sentence in said]
-        if Talk.INJECTION in kinds or (Talk.JOKE in kinds and len(said) <= 3) or _riddle(said, kinds):
+        if Talk.INJECTION in kinds or (Talk.JOKE in kinds and len(said) <= 3) or riddle(said, kinds):
             return
         self._sentences(said, kinds)
 
@@ -149,27 +166,29 @@ class _Turn:
     def _sentence(self, sentence: Sentence, kind: Talk, *, correcting: bool) -> Draft | None:
         if kind is Talk.QUESTION:
             return self._presupposed(sentence)
-        if names := _goes_by(sentence.text, self._speaker):
+        if names := goes_by(sentence.text, self._speaker):
             return self._keep(names, Sentence(f"I {names}"), (self._place,), rule=True)
         goes_on = kind is Talk.ERRAND and self._dropped and sentence.words[0] in BASES
         if kind not in (Talk.STATEMENT, Talk.RULE) and not goes_on:
             return None
-        text = settled(_without_hidden(sentence.text))
+        text = settled(without_hidden(sentence.text))
         if QUOTATION in text:
             if re.search(rf":\s*{QUOTATION}|^\W*{QUOTATION}", text):
                 return None  # it introduces a quotation
             text = text.replace(QUOTATION, " ")
-        if (found := _DISMISSES.match(text)):
+        if found := DISMISSES.match(text):
             self._mention(Sentence(f"using {found[1]}"))
             text = text[found.end() :]
         bare = stripped(text)
         if not bare.text:
             return None
         if bare.label:
-            self._mention(Sentence(_labelled(bare.label)))
+            self._mention(Sentence(labelled(bare.label)))
         said = Sentence(bare.text)
         again = Talk.STATEMENT if goes_on else talk.talk(said)
-        if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (kind is Talk.STATEMENT and again is Talk.DEFERRED):
+        if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (
+            kind is Talk.STATEMENT and again is Talk.DEFERRED
+        ):
             return None
         rule = again is Talk.RULE
         told, leans, fragment = self._told(said, bare.label, rule=rule)
@@ -188,16 +207,20 @@ class _Turn:
 
     def _presupposed(self, sentence: Sentence) -> Draft | None:
         """A day that a question takes for granted: "any ideas for his birthday on 2 May?"."""
-        found = _OCCASION.search(sentence.text)
+        found = OCCASION.search(sentence.text)
         if not found:
             return None
         told = retold(f"{found[1]} is {found[2]} {found[3]}", self._voice())
-        return self._keep(told, Sentence(f"my {found.group()}"), (self._place,)) if dated(told, self._turn.ts).times else None
+        return (
+            self._keep(told, Sentence(f"my {found.group()}"), (self._place,))
+            if dated(told, self._turn.ts).times
+            else None
+        )
 
     def _told(self, said: Sentence, label: str, *, rule: bool) -> tuple[str, bool, bool]:
         """The sentence in the third person, whether it leans on the one before, and whether it is only part of one."""
         voice = self._voice()
-        leans = bool(_LEANS.match(said.text))
+        leans = bool(LEANS.match(said.text))
         if rule:
             return ordered(said.text, voice), leans, False
         whole = subjected(said.text, self._speaker, dropped=self._dropped)
@@ -208,7 +231,7 @@ class _Turn:
         if whole is None:
             return retold(said.text, voice), True, True
         self._dropped = whole != said.text
-        bare = not self._thread.technical and bool(_BARE.match(said.text))
+        bare = not self._thread.technical and bool(BARE.match(said.text))
         return retold(whole, voice), leans or bare or self._dropped, False
 
     def _keep(
@@ -225,7 +248,7 @@ class _Turn:
         fragment: bool = False,
     ) -> Draft | None:
         when = dated(told, self._turn.ts)
-        own = bool(_OWN.search(said.text))
+        own = bool(OWN.search(said.text))
         joins = self._before is not None and (leans or (self._before.decision and not own and not rule))
         value = worth(said, when.times)
         if joins:
@@ -234,7 +257,7 @@ class _Turn:
         if value < KEPT:
             return None
         decision = decision or said.says(DECIDED)
-        text = fit(when.text) or fit(_main_clause(when.text))
+        text = fit(when.text) or fit(main_clause(when.text))
         if text is None:
             return None
         draft = Draft(
@@ -304,12 +327,18 @@ class _Turn:
         if before < 0 or self._turns[before].role != "assistant" or not said:
             return 0
         asked = redact(self._turns[before].text[:LONGEST_TURN]).text
-        if talk.injects(asked):
+        if whole_turns.injects(asked):
             return 0
         found = reply(prose(asked), said, self._voice())
         if found is None:
             return 0
-        self._before = self._keep(found.text, Sentence(f"{asked[-200:]} {said[0].text}"), (before, self._place), decision=found.decision, rule=True)
+        self._before = self._keep(
+            found.text,
+            Sentence(f"{asked[-200:]} {said[0].text}"),
+            (before, self._place),
+            decision=found.decision,
+            rule=True,
+        )
         if found.decision and found.used:
             self._mention(Sentence(f"with {said[0].text}"))
         return found.used
@@ -323,7 +352,7 @@ class _Turn:
         """
         words = " ".join(sentence.text for sentence in said)
         bare = stripped(correction(words)).text
-        if not _elliptic(bare):
+        if not elliptic(bare):
             return False
         for number in range(len(self._thread.drafts) - 1, -1, -1):
             draft = self._thread.drafts[number]
@@ -335,8 +364,10 @@ class _Turn:
             if text is None:
                 continue
             witnesses = tuple(dict.fromkeys((*draft.witnesses, self._place)))
-            self._thread.drafts[number] = replace(draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True)
-            rest = _AFTERTHOUGHT.search(said[0].text)
+            self._thread.drafts[number] = replace(
+                draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True
+            )
+            rest = AFTERTHOUGHT.search(said[0].text)
             for sentence in [*([Sentence(rest[1])] if rest else []), *said[1:]]:
                 self._after_correction(sentence)
             return True
@@ -359,100 +390,9 @@ class _Turn:
 
     def _drop_rival(self, draft: Draft) -> None:
         """An earlier statement about the same matter gives way to its correction."""
-        mine = _matter(draft.text)
+        mine = matter(draft.text)
         self._thread.drafts[:] = [
             other
             for other in self._thread.drafts
-            if other.speaker != draft.speaker or len(mine & _matter(other.text)) < max(2, len(_matter(other.text)) // 2)
+            if other.speaker != draft.speaker or len(mine & matter(other.text)) < max(2, len(matter(other.text)) // 2)
         ]
-
-
-def _decided_part(sentence: Sentence) -> Sentence:
-    """The sentence without an afterthought that leaves it open, and without the question that a statement leads to."""
-    text = _OPEN_END.sub("", sentence.text) if "," in sentence.text else sentence.text
-    if text.rstrip().endswith("?") and (found := _LEADS_TO.search(text)) and len(text[: found.start()].split()) >= 4:
-        text = text[: found.start()]
-    return sentence if text == sentence.text else Sentence(text)
-
-
-_OPEN_END = re.compile(r",\s*(?:maybe|perhaps|i guess|probably|not sure)\b[^.?!]*", re.IGNORECASE)
-_LEADS_TO = re.compile(
-    r"(?:,|\s[-–—]|;|\.\.\.|\band)\s+(?:so |and )?(?:what|how|which|where|when|who|why|can|could|do|does|should|is there|are there|any|will|would|have) ",
-    re.IGNORECASE,
-)
-
-
-_OCCASION = re.compile(
-    r"\b((?:my|his|her|their|our|[A-Z]\w+'s)\s(?:[\w'-]+\s){0,3}(?:birthday|wedding|anniversary|exam|surgery|operation|appointment|flight|interview|graduation|trip|move|party))"
-    r"\s(on|in|at)\s([^,?!]{2,40})"
-)
-_AFTERTHOUGHT = re.compile(r",\s+(?:sorry|because|since|as)?,?\s*((?:\w+\s){1,3}(?:is|was|has|are)\s[^,]+)$", re.IGNORECASE)
-_PRONOUNS = re.compile(r"(?<![\w/])((?:they/them|she/her|he/him|xe/xem|ze/zir|she/they|he/they|they/she|they/he)(?:/\w+)?)(?!\w)", re.IGNORECASE)
-_RATHER = re.compile(r"\b(?:it's|it is|i go by|i'm|my name is|call me)\s+([A-Z][\w'-]+),?\s+not\s+([A-Z][\w'-]+)")
-
-
-def _goes_by(text: str, speaker: str) -> str | None:
-    """How somebody wants to be spoken of: the pronouns, and the form of the name."""
-    parts: list[str] = []
-    if "/" not in text and " not " not in text:
-        return None
-    if (found := _PRONOUNS.search(text)) and re.search(r"\b(?:me|my|i|i'm|mine|pronouns)\b|please", text, re.IGNORECASE):
-        parts.append(f"uses the pronouns {found[1].lower()}")
-    if (found := _RATHER.search(text)) and (found[1] in speaker or found[1][:3] == found[2][:3]):
-        parts.append(f"wants to be called {found[1]}, not {found[2]}")
-    return f"{speaker} {' and '.join(parts)}" if parts else None
-
-
-_DISMISSES = re.compile(r"(?:actually,?\s+)?(?:no,?\s+)?forget\s+(?:about\s+)?([A-Z]\w+),\s+", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.IGNORECASE)
-_LEANS = re.compile(r"(?:he|she|it|they|her|his|its|their|that|this|these|those|same|both|him|them)(?:'s|'re|'ll)?\b", re.IGNORECASE)
-_BARE = re.compile(r"(?!(?:My|Our|The|I|We|A|An|In|On|At|For|When|And|But|So|No)\b)[A-Z][a-z]+(?: [a-z]+)? (?:is|was|are|were|will|starts?|ends?)\b")
-
-
-def _matter(text: str) -> set[str]:
-    return {word for word in Sentence(text).words if len(word) > 3}
-
-
-def _elliptic(text: str) -> bool:
-    """Whether a correction gives little but the value: "it's 6,500 euros", "Thursday, not Friday"."""
-    first = text.split(".")[0]
-    return len(first.split()) <= 8 or bool(re.match(r"(?:it|that)(?:'s| is| should)|make (?:it|that)|i meant", first, re.IGNORECASE))
-
-
-def _riddle(said: list[Sentence], kinds: list[Talk]) -> bool:
-    """A question that its asker answers right away, in a word: a joke."""
-    return (
-        1 < len(said) <= 3
-        and kinds[0] is Talk.QUESTION
-        and said[0].words[0] in ("why", "what", "how", "who", "what's")
-        and all(kind is Talk.STATEMENT and len(sentence.words) <= 9 for sentence, kind in zip(said[1:], kinds[1:], strict=True))
-        and not any(re.search(r"\b(?:i|my|we|our)\b|\d", sentence.text, re.IGNORECASE) for sentence in said)
-    )
-
-
-def _without_hidden(text: str) -> str:
-    """The sentence without the clause that held a secret."""
-    if _HIDDEN not in text:
-        return text
-    parts = re.split(r"(?<=[^\w])(?:and|but)\s+|[,;]\s+", text)
-    kept = [part.strip() for part in parts if _HIDDEN not in part and not part.endswith("[redacted:")]
-    return ", ".join(part for part in kept if "redacted" not in part and len(part.split()) > 2)
-
-
-def _labelled(label: str) -> str:
-    if re.search(r"[A-Z]\w+'s", label):
-        return label
-    words = [word for word in re.findall(r"[\w-]+", label) if word.lower() not in ("stuff", "things", "info", "update", "details", "about")]
-    return f"the {' '.join(words[:3]).lower()}"
-
-
-def _main_clause(text: str) -> str:
-    """The sentence up to the clause that goes on with a pronoun."""
-    found = re.search(r"[,;:—–-]?\s+(?:and|but|so|because|since|as|when|while|which)?\s*\b(?:it|its|they|them|their|he|she|him|her|his)\b", text, re.I)
-    if not found:
-        return text
-    head = text[: found.start()]
-    cut = max(head.rfind(mark) for mark in (", ", "; ", ": ", " because ", " so ", " and ", " but "))
-    whole = re.match(r"[,;:—–-]|\s+(?:and|but|so|because|since|as|when|while|which)\s", found.group())
-    best = head if whole else head[:cut] if cut > 0 else ""
-    return best if len(best.split()) >= 4 else ""

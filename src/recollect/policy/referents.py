@@ -8,34 +8,40 @@ from recollect.policy.verbs import is_form, is_past
 _SHE = frozenset(
     """mother mum mom mam mama sister daughter wife girlfriend aunt auntie niece grandmother grandma gran nan granny
     stepmother stepdaughter mother-in-law sister-in-law daughter-in-law fiancée goddaughter landlady girl woman
-    midwife bride queen mummy""".split()  # noqa: SIM905 - a list of words reads as words
+    midwife bride queen mummy""".split()
 )
 _HE = frozenset(
     """father dad papa brother son husband boyfriend uncle nephew grandfather grandpa granddad gramps stepfather stepson
-    father-in-law brother-in-law son-in-law fiancé godson boy man groom daddy""".split()  # noqa: SIM905
+    father-in-law brother-in-law son-in-law fiancé godson boy man groom daddy""".split()
 )
 _ANYONE = frozenset(
     """parent child kid baby partner spouse cousin friend boss manager colleague coworker co-worker teammate roommate
-    flatmate housemate neighbour neighbor doctor dentist therapist cardiologist gp teacher coach tutor lawyer accountant
+    flatmate housemate neighbour neighbor doctor dentist therapist cardiologist gp teacher coach tutor lawyer
+    accountant
     landlord client customer mentor intern nanny cleaner babysitter plumber mechanic physio trainer surgeon
     twin toddler newborn godmother godfather ex supervisor professor student director lead cto ceo designer developer
-    contractor auditor dog cat puppy kitten parrot rabbit horse hamster beagle labrador pony bird budgie greyhound terrier
-    poodle retriever spaniel bulldog collie goat hen turtle tortoise lizard snake ferret""".split()  # noqa: SIM905
+    contractor auditor dog cat puppy kitten parrot rabbit horse hamster beagle labrador pony bird budgie
+    greyhound terrier
+    poodle retriever spaniel bulldog collie goat hen turtle tortoise lizard snake ferret""".split()
 )
 KIN = _SHE | _HE | _ANYONE
 PETS = frozenset(
     """dog cat puppy kitten parrot rabbit horse hamster beagle labrador pony bird budgie greyhound terrier poodle
-    retriever spaniel bulldog collie goat hen turtle tortoise lizard snake ferret""".split()  # noqa: SIM905
+    retriever spaniel bulldog collie goat hen turtle tortoise lizard snake ferret""".split()
 )
 _STOP = (
-    r"is|are|was|were|has|have|had|will|would|can|could|must|should|shall|may|might|do|does|did|moved|runs|lives|works|"
-    r"says|said|got|gets|goes|went|and|or|but|so|because|in|on|at|to|for|from|with|by|of|about|until|since|before|after|"
+    r"is|are|was|were|has|have|had|will|would|can|could|must|should|shall|may|might|do|does|did|moved|runs|"
+    r"lives|works|"
+    r"says|said|got|gets|goes|went|and|or|but|so|because|in|on|at|to|for|from|with|by|of|about|until|since|"
+    r"before|after|"
     r"that|which|who|when|where|while|if|as|than|not|no|now|again|too|also|i|we|you|he|she|they|it|there|needs|takes|"
-    r"expires|comes|came|uses|becomes|starts|ends|returns|gives|keeps|wants|thinks|called|named|only|just|under|over|into|"
+    r"expires|comes|came|uses|becomes|starts|ends|returns|gives|keeps|wants|thinks|called|named|only|just|"
+    r"under|over|into|"
     r"onto|without|within|between|during|listens|locks|depends|stays|changes|drops|broke|failed|died|left"
 )
 _PHRASE = re.compile(
-    rf"(?<![\w'])(?P<det>the|my|our|this|that|a|an|no|\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
+    rf"(?<![\w'])(?P<det>the|my|our|this|that|a|an|no|"
+    rf"\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w'./@-])[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
@@ -44,13 +50,18 @@ _THING = re.compile(
     r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
 )
 _PLACE = re.compile(r"\b(?:in|at|on|near|via|around)\s$", re.IGNORECASE)
-_SUBJECT = re.compile(r"(?:'s)? (?:is|was|has|had|will|would|can|asked|said|told|wants?|thinks?|says|and [A-Z]|\w+s|\w+ed)\b")
-_MANY = re.compile(r"(?:^|\b(?:edits?|uses?|keeps?|stores?|runs?|writes?|reads?|makes?|builds?|sends?|takes?|needs?|has|have|likes?|hates?|loves?|wants?|avoids?) )([A-Za-z]{3,}s)\b")
+_SUBJECT = re.compile(
+    r"(?:'s)? (?:is|was|has|had|will|would|can|asked|said|told|wants?|thinks?|says|and [A-Z]|\w+s|\w+ed)\b"
+)
+_MANY = re.compile(
+    r"(?:^|\b(?:edits?|uses?|keeps?|stores?|runs?|writes?|reads?|makes?|builds?|sends?|takes?|needs?|has|have|"
+    r"likes?|hates?|loves?|wants?|avoids?) )([A-Za-z]{3,}s)\b"
+)
 NOT_NAMES = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-    october november december christmas easter the a an i my our we he she they it this that these those yes no ok okay
-    please also and but so if when what which who how why english german french spanish italian danish polish dutch
-    swedish norwegian turkish chinese japanese""".split()  # noqa: SIM905
+    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december christmas easter the a an i my our we he she they it this that
+    these those yes no ok okay please also and but so if when what which who how why english german french
+    spanish italian danish polish dutch swedish norwegian turkish chinese japanese""".split()
 )
 
 
@@ -109,13 +120,18 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
         elif phrase.solid:
             things.append(phrase.told)
     for match in _NAME.finditer(text):
+        name = " ".join(word for word in match.group().split() if word.lower() not in NOT_NAMES)
         inside = any(start <= match.start() < end for start, end in taken)
         placed = _PLACE.search(text[: match.start()]) is not None
         first = match.start() == 0 and not _SUBJECT.match(text[match.end() :])
-        if not inside and not placed and not first and match.group() != speaker and match.group().lower() not in NOT_NAMES:
-            persons.append(Person(match.group()))
-            groups.append(match.group())
-    groups += [f"the {match[1].lower()}" for match in _MANY.finditer(text) if not match[1].lower().endswith(("ss", "us", "is", "ways"))]
+        if not inside and not placed and not first and name and name != speaker:
+            persons.append(Person(name))
+            groups.append(name)
+    groups += [
+        f"the {match[1].lower()}"
+        for match in _MANY.finditer(text)
+        if not match[1].lower().endswith(("ss", "us", "is", "ways"))
+    ]
     if re.search(r"\b(?:someone|somebody)\b", text):
         persons.append(Person("the person"))
     things += [match[1].rstrip(".") for match in _THING.finditer(text) if not _common(match[1])]
@@ -147,6 +163,10 @@ def _common(word: str) -> bool:
     )
 
 
+_NO_THINGS = frozenset(
+    """time way lot bit day week month year moment morning evening while few one couple hour minute same other
+    next last first thing stuff point case question""".split()
+)
 _GOES_ON = re.compile(r"\s+(?:on|in|to|at|for|from|with|by|as|about|into|up|out|off|down|the|a|an|\d)\b", re.IGNORECASE)
 
 
@@ -190,10 +210,8 @@ class _Phrase:
 
     @property
     def solid(self) -> bool:
-        return self.match["det"].lower() != "that" and self.words[-1:] != ("team",) and self.words[-1].lower() not in (
-            "time", "way", "lot", "bit", "day", "week", "month", "year", "moment", "morning", "evening", "while", "few", "one", "couple",
-            "hour", "minute", "same", "other", "next", "last", "first", "thing", "stuff", "point", "case", "question",
-        )  # fmt: skip
+        last = self.words[-1].lower()
+        return self.match["det"].lower() != "that" and last != "team" and last not in _NO_THINGS
 
     @property
     def told(self) -> str:

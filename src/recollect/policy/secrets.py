@@ -1,7 +1,8 @@
 """Secrets are taken out before anything is written: rules for formats that have a name, no guess from randomness.
 
 A commit hash, a UUID or a digest looks as random as a key, and cutting those out would damage the evidence. So a rule
-needs a sign that a person or an issuer put there: a prefix, a key name, a checksum, or words such as "my password is".
+needs a sign that a person or an issuer put there: a prefix, a key name, a checksum, or words such as "my
+password is".
 """
 
 import re
@@ -21,7 +22,8 @@ class Redacted:
 class Rule:
     """What a kind of secret looks like. The group `secret` is cut out, or all of the match where there is none.
 
-    `hints`: one of them stands in every text with such a secret, in lower case. `holds`: a further test of the secret.
+    `hints`: one of them stands in every text with such a secret, in lower case. `holds`: a further test of the
+    secret.
     `folded`: the pattern is about the text in lower case.
     """
 
@@ -90,7 +92,8 @@ def _card(secret: str) -> bool:
     digits = [int(sign) for sign in secret if sign.isdigit()]
     number = "".join(map(str, digits))
     issued = re.fullmatch(
-        r"4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6(?:011|4[4-9]\d|5\d\d)\d{12}|3[68]\d{12}|35\d{14}",
+        r"4\d{12}(?:\d{3}){0,2}|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|6(?:011|4[4-9]\d|5\d\d)\d{12}|3[68]\d{12}|"
+        r"35\d{14}",
         number,
     )
     doubled = [digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits[::-1])]
@@ -107,8 +110,10 @@ def _iban(secret: str) -> bool:
 
 
 _STAND_IN = re.compile(
-    r"^[<{\[$%(*.]|^(?:your|my|some|the|test|example|sample|dummy|fake|change|insert|replace|enter|put|new|old|default|"
-    r"secure|super|strong|user|admin|root|hashed?|encrypted|placeholder|secret|pass|pwd|token|key|api|xx|process\.|os\.|"
+    r"^[<{\[$%(*.]|^(?:your|my|some|the|test|example|sample|dummy|fake|change|insert|replace|enter|put|new|"
+    r"old|default|"
+    r"secure|super|strong|user|admin|root|hashed?|encrypted|placeholder|secret|pass|pwd|token|key|api|xx|"
+    r"process\.|os\.|"
     r"env|config|settings|self|this|req|request|form|data|params|props|None|null|undefined|true|false|str|string|int|"
     r"bool|varchar|text|char|bcrypt|await|async|get|generate|import|const|let|var|function|def|return|lambda|field|"
     r"value|input|hidden|required|optional|redacted|\w+\.\w+[.(\[]|\w+\()",
@@ -183,7 +188,14 @@ _TOKENS = (
         "k_test_",
         "whsec_",
     ),
-    _token("service key", r"[a-z]{2,6}_(?:live|prod|secret)_[A-Za-z0-9]{12,255}", "_live_", "_prod_", "_secret_", holds=_keyed),
+    _token(
+        "service key",
+        r"[a-z]{2,6}_(?:live|prod|secret)_[A-Za-z0-9]{12,255}",
+        "_live_",
+        "_prod_",
+        "_secret_",
+        holds=_keyed,
+    ),
     _token("anthropic key", r"sk-ant-[\w-]{20,255}", "sk-ant-"),
     _token("openrouter key", r"sk-or-v1-[0-9a-f]{32,128}", "sk-or-"),
     _token("openai key", r"sk-(?:proj-|svcacct-|admin-)?[\w-]{20,255}", "sk-", holds=_mixed),
@@ -253,7 +265,10 @@ _SAID = (
     ),
     _said("credentials", r"bearer (?P<secret>[\w.~+/-]{20,4000}=*)", "bearer ", holds=_given),
     _said(
-        "aws secret key", r"aws.{0,20}(?:secret|key)[^a-z0-9/+\n]{1,6}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])", "aws"
+        "aws secret key",
+        r"aws.{0,20}(?:secret|"
+        "key)[^a-z0-9/+\n]{1,6}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])",
+        "aws",
     ),
     _said("azure key", r"(?:accountkey|sharedaccesskey)=(?P<secret>[\w+/]{20,128}={0,2})", "accesskey=", "accountkey="),
     _said(
@@ -280,7 +295,8 @@ _SAID = (
     ),
     _said(
         "secret",
-        rf"(?:api|app|access|auth|client|secret|private|license|licence|service|bot|webhook)[ _-]?(?:key|token|secret){_IS}"
+        rf"(?:api|app|access|auth|client|secret|private|license|licence|service|bot|webhook)[ _-]?(?:key|token|"
+        rf"secret){_IS}"
         r"[\"'`]?(?P<secret>[^\s\"'`,;]{6,256})",
         "key",
         "token",
@@ -301,7 +317,8 @@ _SAID = (
     ),
     _said(
         "code",
-        r"(?:\bpin(?: code| number)?|\b(?:alarm|door|gate|entry|access|security|safe|lock|unlock|garage|keypad|lockbox|"
+        r"(?:\bpin(?: code| number)?|\b(?:alarm|door|gate|entry|access|security|safe|lock|unlock|garage|keypad|"
+        r"lockbox|"
         r"building|house|verification|confirmation|one-time|2fa|mfa|otp|sms|login|voicemail|sim|bank) "
         r"(?:code|pin|combination)|"
         r"\bpasscode|\bcvv|\bcvc|\botp|\bcombination)\b(?:[^.,;:?!\n=\d]{0,40}?(?: is| are| was|:| =|=)+|) ?[\"'`]?"

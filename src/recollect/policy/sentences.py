@@ -19,9 +19,11 @@ _CODE_LINE = re.compile(
     r"""\s*(?:
       [\]{}();]+\s*$ | \$\s | > | // | /\* | \#include | \#!/ | @@ | diff\s--git | \+\+\+\s | ---\s\w
     | import\s[\w.{]+(?:\sas\s\w+)?;?$ | from\s\S+\simport\s | (?:async\s)?def\s\w+\( | class\s\w+\s?[:({]
-    | (?:const|let|var)\s[\w{}\[\],\s]+= | (?:export\s)?(?:async\s)?function\b.*\( | return\b.*;$ | public\s|private\s\w+\s\w+\(
+    | (?:const|let|var)\s[\w{}\[\],\s]+= | (?:export\s)?(?:async\s)?function\b.*\( | return\b.*;$ | public\s|
+    private\s\w+\s\w+\(
     | (?:SELECT|INSERT\sINTO|UPDATE\s\w+\sSET|CREATE\s(?:TABLE|INDEX|VIEW)|DROP\sTABLE|ALTER\sTABLE|DELETE\sFROM)\b
-    | at\s\S+\(.*\)$ | Traceback\s | File\s\" | \w*(?:Error|Exception):\s | npm\s(?:WARN|ERR) | (?:WARN|INFO|DEBUG|ERROR|FATAL|TRACE)\b
+    | at\s\S+\(.*\)$ | Traceback\s | File\s\" | \w*(?:Error|Exception):\s | npm\s(?:WARN|ERR) | (?:WARN|INFO|
+    DEBUG|ERROR|FATAL|TRACE)\b
     | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \d\d:\d\d:\d\d[\s.,] | \[\s*\d+%\] | [.FEsx]{12,}
     | ["']?\w+["']?\s*:\s*[\[{"'][^ ]*[,{\[]?$ | \w+\s?=\s?[\[{(].*
     )""",
@@ -29,7 +31,7 @@ _CODE_LINE = re.compile(
 )
 _CODE_END = re.compile(r"[;{}]\s*$|=>|\)\s*:\s*$|==|\(\)\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•‣+]|\d{1,2}[.)]|#{1,6})\s+")
-_TOKEN = re.compile(r"[^\W_]+(?:[’'][^\W\d_]+)?")
+_TOKEN = re.compile(r"[^\W_]+(?:[\u2019'][^\W\d_]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Sentence:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        return tuple(_TOKEN.findall(self.text.replace("’", "'").lower()))
+        return tuple(_TOKEN.findall(self.text.replace("\u2019", "'").lower()))
 
     @cached_property
     def flat(self) -> str:
@@ -95,7 +97,7 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
 
 def prose(text: str) -> str:
     """The text without code, logs, comments of markup and long quotations."""
-    text = text.replace("’", "'")
+    text = text.replace("\u2019", "'")
     if "```" in text or "~~~" in text:
         text = _FENCE.sub("\n", text)
     if "<" in text:

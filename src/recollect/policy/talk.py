@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from recollect.policy.sentences import Sentence, phrases
+from recollect.policy.turns import injects
 
 
 class Talk(StrEnum):
@@ -25,120 +26,13 @@ class Talk(StrEnum):
     INJECTION = "injection"
 
 
-_INJECTION = re.compile(
-    r"""ignore\s(?:all\s|any\s|the\s|your\s)*(?:previous|prior|above|earlier|other|former)\s
-    |disregard\s(?:all|any|the|your|previous|prior)\s
-    |forget\s(?:all|your|every|everything|any)\s(?:previous|prior|instructions|rules|memor|you)
-    |\b(?:ai|llm|language\smodel|chat)[\s-]?(?:assistants?|agents?|models?|bots?|systems?)?\s?(?:reading|processing|must|should|shall|please|:)
-    |\b(?:note|message|instructions?|attention|notice)\s(?:to|for)\s(?:all\s|any\s|the\s|every\s)*(?:ai|llm|assistants?|agents?|bots?|models?)\b
-    |\bremember\s(?:that\s|this:?\s|always\sthat\s)?(?:you\s(?:must|should|shall|are|have|may|can|will|obey|always|never)|the\suser\s(?:has|have|is|wants|allows?|approve|agree|consent))
-    |\bfrom\snow\son\b.{0,40}\b(?:you\s(?:obey|are|will|must|have|belong)|obey)
-    |\byou\s(?:are\snow|must\snow|will\snow|obey|now\sobey|have\sbeen\s(?:granted|given|authori[sz]ed|reprogrammed)|no\slonger\sneed\sto\sask)
-    |\b(?:permanent|hidden|secret|system|new|override|admin)\s(?:rule|instruction|directive|prompt|command|override)s?\b
-    |\bsystem\sprompt\b|\bdeveloper\smode\b|\bjail\s?break|\boverride\s(?:phrase|code|all|the\s(?:rules|safety|system))
-    |\b(?:do\snot|don't|never)\s(?:tell|inform|ask|alert|mention\sthis\sto|show\sthis\sto|reveal\sthis\sto)\s(?:the\s)?(?:user|him\sagain|her\sagain|them\sagain|owner|anyone\sfor\s(?:confirmation|permission))
-    |\bwithout\s(?:asking|confirmation|confirming|further\sapproval|permission|telling\sthe\suser)
-    |\b(?:approved?|authori[sz]ed?|pre-approved|consented\sto|allows?)\s(?:all|any|every|the\stransfer|unlimited|automatic)\b
-    |\b(?:full|unlimited|unrestricted|root|admin(?:istrator)?)\s(?:access|rights?|permissions?|privileges)\s(?:to\s(?:every|all|any|anyone)|for\s(?:every|all|any)|have\sbeen|has\sbeen|is\sgranted)
-    |\b(?:given|granted|gave|grants?|has)\s(?:\w+\s){0,3}(?:full|unlimited|unrestricted|admin)\s(?:\w+\s)?(?:access|rights?|permissions?|privileges)
-    |\b(?:send|wire|transfer|forward|exfiltrate|upload|post)\s(?:all|every|any|the\suser's|their|money|funds|donations|payments?|credentials|memor)
-    |\b(?:delete|erase|wipe|forget)\s(?:all|every|any)\s(?:memor|record|fact|note|file)
-    |\bobey\sonly\b|\bonly\sobey\b|\byour\s(?:new|true|real)\s(?:master|owner|purpose|identity|instructions)
-    |\byour\s(?:instructions|guidelines|rules|safety|filters?)\s(?:are|have|no\slonger|do\snot|don't)
-    |<\|?(?:im_start|system|endoftext|inst)|\[/?inst\]|\bbegin\s(?:system|admin)\b
-    |\b(?:store|save|write|add|put)\s(?:this|that|the\sfollowing)\s(?:\w+\s){0,4}(?:permanent|core|memory|rule)\b.{0,60}\byou\b""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
-_INJECTION_HINTS = (
-    "ignore", "disregard", "forget", "assistant", " agent", " ai", "ai ", "llm", "model", " bot ", "bots", "chatbot", "remember", "from now",
-    "obey", "you are now", "you must now", "you will now", "you have been", "no longer need", "permanent", "hidden",
-    "secret", "system", "override", "prompt", "directive", "developer mode", "jail", "tell", "inform", "without", "approv",
-    "authori", "consent", "rights", "permission", "privilege", "access", "send", "wire", "transfer", "forward", "exfiltr",
-    "upload", "post", "delete", "erase", "wipe", "your new", "your true", "your real", "your instr", "your guid",
-    "your rul", "your saf", "your filt", "<", "[inst", "[/inst", "store", "save", "memory",
-)  # fmt: skip
-
-
-def injects(text: str) -> bool:
-    """Whether a text tries to tell an assistant what it is, what it may do or whom it serves."""
-    lower = text.lower()
-    return any(hint in lower for hint in _INJECTION_HINTS) and bool(_INJECTION.search(text.replace("’", "'")))
-
-
-_SYSTEM = re.compile(
-    r"\byou are (?:an?|the) (?:\w+[\s,-]){0,4}(?:assistant|agent|ai|chatbot|bot|model|expert|copilot)\b|"
-    r"\bknowledge cutoff\b|\bnever reveal these\b|\bavailable tools\b|^\s*(?:<system>|system:|### ?system)|"
-    r"\byou have access to (?:the following|these) tools\b",
-    re.IGNORECASE,
-)
-_PLAY = re.compile(
-    r"\b(?:let's (?:play|pretend|do a role|role)|pretend (?:to be|you|that|i|we)|role[- ]?play|act as|play the (?:role|part)|"
-    r"you(?:'re| are| play| be) (?:now )?(?:an? |the |my )?(?:\w+ ){0,2}(?:pirate|wizard|dragon|knight|king|queen|detective|captain|"
-    r"interviewer|villain|hero|elf|vampire|robot|butler|dungeon master|game master|bartender|merchant|alien|ghost|salesman|"
-    r"shopkeeper|patient|recruiter|guard)\b|imagine (?:you|that you|i|we)(?:'re| are| were|'m| am)|in character|in the (?:game|story|scene)|"
-    r"made[- ]up|fictional|practice (?:interview|dialogue|conversation)|mock interview|my character|"
-    r"i(?:'ll| will) (?:play|be) (?:the|a|an)\b|answer as|speak as|dungeon|improv\b|"
-    r"(?:write|compose|draft|tell|give|make up|continue|invent) (?:me |us )?(?:an? |the |another )?(?:\w+ ){0,3}(?:story|poem|tale|scene|sketch|"
-    r"monologue|dialogue|song|limerick|haiku|novel|fanfic|fairy tale|script|backstory|persona))",
-    re.IGNORECASE,
-)
-_PLAY_OVER = re.compile(
-    r"\b(?:end of (?:the )?(?:role|game|scene|interview|story)|out of character|stop (?:the )?(?:game|role|play)|back to (?:reality|work|normal)|"
-    r"(?:game|scene|role[- ]?play|interview) (?:is )?over|enough (?:of the )?(?:role|play|games))",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(
-    r"\b(?:this is from|this comes from|here(?:'s| is) (?:an?|the|some|what) (?:excerpt|article|e-?mail|quote|text|paragraph|passage|abstract|"
-    r"letter|transcript|post|tweet|review|lyric|message i got|press release)|copied from|excerpt from|quote from|lyrics|"
-    r"(?:the|an|this|that|some) (?:article|book|blog|post|paper|novel|ad|advert|headline|review|fortune cookie|horoscope|textbook|"
-    r"narrator|song|movie|film|character|press release|tweet|stackoverflow|speaker|wiki\w*) (?:says?|said|claims?|states?|goes|reads|answer|lives|is called)|"
-    r"(?:summari[sz]e|translate|proofread|rephrase|paraphrase|rewrite|edit|correct|shorten|check|review|polish) (?:this|the following|that|these|into|it|for me)\b[^.?!\n]*:|"
-    r"^\s*(?:translate|summari[sz]e|proofread|rephrase|paraphrase)\b[^.?!\n]*:)",
-    re.IGNORECASE,
-)
-
-
-_FOREIGN = (
-    "this is from", "this comes", "here's", "here is", "copied", "excerpt", "quote", "lyrics", "article", "book", "blog", "post",
-    "paper", "novel", " ad", "headline", "review", "cookie", "horoscope", "narrator", "song", "movie", "film", "character",
-    "release", "tweet", "overflow", "speaker", "wiki", "summar", "translat", "proofread", "phrase", "rewrite", "edit", "correct", "shorten",
-    "check", "polish",
-)  # fmt: skip
-
-
-def _hinted(text: str, *hints: str) -> bool:
-    """A quick look whether a pattern can match at all."""
-    lower = text.lower()
-    return any(hint in lower for hint in hints)
-
-
-def prompts(text: str) -> bool:
-    """Whether a turn is a system prompt: it tells an assistant what it is."""
-    return _hinted(text, "you are", "cutoff", "reveal", "available tools", "system", "you have access") and bool(_SYSTEM.search(text))
-
-
-def plays(text: str) -> bool:
-    """Whether a turn starts a role play, a practice dialogue or a story."""
-    hints = ("let's", "pretend", "role", "act as", "play", "you", "imagine", "character", "in the ", "made", "fiction", "practice",
-             "mock", "i'll", "i will", "as a", "dungeon", "improv", "write", "compose", "draft", "tell", "give", "make up", "continue", "invent")  # fmt: skip
-    return _hinted(text, *hints) and bool(_PLAY.search(text)) and not ends_play(text)
-
-
-def ends_play(text: str) -> bool:
-    return _hinted(text, "end of", "out of ch", "stop", "back to", "over", "enough") and bool(_PLAY_OVER.search(text))
-
-
-def cites(text: str) -> int | None:
-    """Where a turn begins to pass on what somebody else wrote, or None."""
-    found = _ELSEWHERE.search(text) if _hinted(text, *_FOREIGN) else None
-    return found.start() if found else None
-
-
 _ASKS = frozenset(
-    "who what when where why how which whose is are was were do does did can could would will shall should have has am isn't aren't don't doesn't didn't can't couldn't won't wouldn't shouldn't".split()  # noqa: SIM905
+    """who what when where why how which whose is are was were do does did can could would will shall should
+    have has am isn't aren't don't doesn't didn't can't couldn't won't wouldn't shouldn't""".split()
 )
 _SUBJECTS = frozenset(
-    "i you we they he she it there this that these those the a an my your our anybody anyone somebody someone everyone any".split()  # noqa: SIM905
+    """i you we they he she it there this that these those the a an my your our anybody anyone somebody someone
+    everyone any""".split()
 )
 _SUPPOSING = phrases(
     """suppose, supposing, imagine, hypothetically, in theory, theoretically, what if, let's say, let us say, say
@@ -166,11 +60,14 @@ _JOKES = phrases(
 )
 _JOKE_SIGNS = ("😂", "🤣", "🙄", "😜", "🤪", "🙃", "😹", "🤡", "😏")
 _SMALL = frozenset(
-    """hi hello hey morning evening night goodnight bye goodbye cheers thanks thank thx ty ta welcome congratulations congrats sorry ok okay yes yeah yep yup
-    no nope sure great perfect awesome nice cool wow haha lol hehe brb back afk gtg ttyl please done right exactly good fine super excellent
-    brilliant lovely amazing alright hmm hm oh ah uh um well anyway so and but then just you're you are a lifesaver the best very much
-    that's that is it i'm i am here there today what day how this was all for now see soon later again everyone guys folks mate there got noted understood roger interesting agreed wonderful
-    to hear it's its nothing yet saying works did trick exactly needed beautiful sounds love helpful helped explained better than my worked clear crystal""".split()  # noqa: SIM905
+    """hi hello hey morning evening night goodnight bye goodbye cheers thanks thank thx ty ta welcome
+    congratulations congrats sorry ok okay yes yeah yep yup no nope sure great perfect awesome nice cool wow
+    haha lol hehe brb back afk gtg ttyl please done right exactly good fine super excellent brilliant lovely
+    amazing alright hmm hm oh ah uh um well anyway so and but then just you're you are a lifesaver the best very
+    much that's that is it i'm i am here there today what day how this was all for now see soon later again
+    everyone guys folks mate there got noted understood roger interesting agreed wonderful to hear it's its
+    nothing yet saying works did trick exactly needed beautiful sounds love helpful helped explained better than
+    my worked clear crystal""".split()
 )
 _PASSING = phrases(
     """phone's dying, phone is dying, at the door, be right back, on my way, running late, so tired, i'm tired, i'm
@@ -196,16 +93,19 @@ _ONCE = phrases(
     in this chat, for this chat, for this session"""
 )
 _ERRANDS = frozenset(
-    """show explain write rewrite summarize summarise translate fix list give help check look find tell draft generate create make continue
-    document proofread rephrase paraphrase shorten compare describe analyze analyse calculate compute convert sort format print search google read open
-    run rerun file try debug refactor review test implement finish start begin go wait hold stop repeat answer reply respond explain elaborate expand
-    pick choose suggest recommend brainstorm outline plan prepare paste copy send text email call plot draw render parse extract count
-    see think guess imagine picture consider hold play sing joke skip ignore undo redo revert delete remove clean walk teach ask let do have come take get put turn
-    change update add edit improve correct double-check verify confirm simplify solve prove define name spell pronounce book order buy bring merge commit push rebase deploy build compile install""".split()  # noqa: SIM905
+    """show explain write rewrite summarize summarise translate fix list give help check look find tell draft
+    generate create make continue document proofread rephrase paraphrase shorten compare describe analyze
+    analyse calculate compute convert sort format print search google read open run rerun file try debug
+    refactor review test implement finish start begin go wait hold stop repeat answer reply respond explain
+    elaborate expand pick choose suggest recommend brainstorm outline plan prepare paste copy send text email
+    call plot draw render parse extract count see think guess imagine picture consider hold play sing joke skip
+    ignore undo redo revert delete remove clean walk teach ask let do have come take get put turn change update
+    add edit improve correct double-check verify confirm simplify solve prove define name spell pronounce book
+    order buy bring merge commit push rebase deploy build compile install""".split()
 )
 _LASTING_VERBS = frozenset(
-    """always never don't use prefer keep pin bump set switch stick avoid remember note remind call rename drop default treat
-    store log sign address put stop leave limit cap require exclude include count""".split()  # noqa: SIM905
+    """always never don't use prefer keep pin bump set switch stick avoid remember note remind call rename drop
+    default treat store log sign address put stop leave limit cap require exclude include count""".split()
 )
 _LASTING = phrases(
     """always, never, from now on, in future, in the future, for the future, going forward, whenever, every time,
@@ -215,7 +115,8 @@ _LASTING = phrases(
     this machine, in this repo, in this project, for this repo, for this project"""
 )
 _POLITE = re.compile(
-    r"^(?:(?:and|but|so|also|oh|ok(?:ay)?|yeah|yes|yep|sure|right|then|well|hey|hi|please|pls|just|now|actually|generally|again|alright|great|cool|perfect|thanks|agreed)\b[,.:!]*\s+)+",
+    r"^(?:(?:and|but|so|also|oh|ok(?:ay)?|yeah|yes|yep|sure|right|then|well|hey|hi|please|pls|just|now|"
+    r"actually|generally|again|alright|great|cool|perfect|thanks|agreed)\b[,.:!]*\s+)+",
     re.IGNORECASE,
 )
 
@@ -245,11 +146,17 @@ def talk(sentence: Sentence) -> Talk:
         return Talk.QUESTION
     if supposes(sentence):
         return Talk.HYPOTHETICAL
-    if sentence.says(_ONCE) and (_order(rest) is not Talk.STATEMENT or rest.words[0] in ("for", "in", "just", "only", "this")):
+    if sentence.says(_ONCE) and (
+        _order(rest) is not Talk.STATEMENT or rest.words[0] in ("for", "in", "just", "only", "this")
+    ):
         return Talk.ERRAND
     if sentence.says(_UNSETTLED):
         return Talk.DEFERRED
-    if not words or all(word in _SMALL for word in words) or (sentence.says(_PASSING) and len(words) < 14 and not re.search(r"\d", text)):
+    if (
+        not words
+        or all(word in _SMALL for word in words)
+        or (sentence.says(_PASSING) and len(words) < 14 and not re.search(r"\d", text))
+    ):
         return Talk.SMALL_TALK
     return _order(rest)
 
@@ -323,23 +230,45 @@ def _order(sentence: Sentence) -> Talk:
         return Talk.ERRAND
     if first in ("i", "we") and second in ("need", "want", "would") and sentence.says(_WANTED_NOW):
         return Talk.ERRAND
-    if not lasts(sentence) and _PARTS.intersection(words) and (first in _LASTING_VERBS or first in _ERRANDS or first == "no"):
+    if (
+        not lasts(sentence)
+        and _PARTS.intersection(words)
+        and (first in _LASTING_VERBS or first in _ERRANDS or first == "no")
+    ):
         return Talk.ERRAND
     if _FROM_NOW.match(sentence.text):
         return Talk.RULE
     if _FOR.match(sentence.text):
         return Talk.RULE
-    if second in ("it", "this", "that", "them", "these", "those") and first not in _CLAUSES and first not in _LASTING_VERBS:
+    if (
+        second in ("it", "this", "that", "them", "these", "those")
+        and first not in _CLAUSES
+        and first not in _LASTING_VERBS
+    ):
         return Talk.RULE if lasts(sentence) else Talk.ERRAND
     if first in ("no", "nothing") and second not in _NO_MORE and len(words) > 1:
         return Talk.RULE
     if first in ("when", "if") and second in ("i", "we") and re.search(r",\s+(?:please\s+)?(\w+)", sentence.text):
         after = re.search(r",\s+(?:please\s+|always\s+|then\s+)?(\w+)", sentence.text)
-        return Talk.RULE if after and after[1].lower() in _ERRANDS | _LASTING_VERBS else Talk.STATEMENT if first == "when" else Talk.HYPOTHETICAL
-    if first == "if" and (after := re.search(r",\s+(?:then\s+|please\s+|just\s+)?([a-z]+)", sentence.text)) and after[1] not in _SUBJECTS | _ASKS:
+        return (
+            Talk.RULE
+            if after and after[1].lower() in _ERRANDS | _LASTING_VERBS
+            else Talk.STATEMENT
+            if first == "when"
+            else Talk.HYPOTHETICAL
+        )
+    if (
+        first == "if"
+        and (after := re.search(r",\s+(?:then\s+|please\s+|just\s+)?([a-z]+)", sentence.text))
+        and after[1] not in _SUBJECTS | _ASKS
+    ):
         return Talk.STATEMENT
     if first == "if":
-        return Talk.STATEMENT if sentence.says("must", "has to", "have to", "need to", "always", "never", "run", "use", "do not", "don't") else Talk.HYPOTHETICAL
+        return (
+            Talk.STATEMENT
+            if sentence.says("must", "has to", "have to", "need to", "always", "never", "run", "use", "do not", "don't")
+            else Talk.HYPOTHETICAL
+        )
     if first in ("always", "never", "don't", "avoid", "remember", "note", "remind", "whenever") or (
         first == "do" and second == "not"
     ):
@@ -353,16 +282,29 @@ def _order(sentence: Sentence) -> Talk:
     return Talk.STATEMENT
 
 
-_FOR = re.compile(r"(?:for|with|in) (?:[a-z]+ ){1,3}?(?:assume|use|prefer|pick|choose|default|avoid|stick)\b", re.IGNORECASE)
-_CLAUSES = _ASKS | _SUBJECTS | frozenset(
-    "and but so if when while because since as after before until that then maybe though although is was in on at with for from to of like than about".split()  # noqa: SIM905
+_FOR = re.compile(
+    r"(?:for|with|in) (?:[a-z]+ ){1,3}?(?:assume|use|prefer|pick|choose|default|avoid|stick)\b", re.IGNORECASE
 )
-_FROM_NOW = re.compile(r"(?:from now on|going forward|in (?:the )?future|as of now|by default),?\s+(?!(?:i|we|the|my|our|it|she|he|they)\b)", re.IGNORECASE)
+_CLAUSES = (
+    _ASKS
+    | _SUBJECTS
+    | frozenset(
+        """and but so if when while because since as after before until that then maybe though although is was
+        in on at with for from to of like than about""".split()
+    )
+)
+_FROM_NOW = re.compile(
+    r"(?:from now on|going forward|in (?:the )?future|as of now|by default),?\s+(?!(?:i|we|the|my|our|it|she|"
+    r"he|they)\b)",
+    re.IGNORECASE,
+)
 _PARTS = frozenset(
-    "paragraph paragraphs sentence sentences table intro introduction heading headings bullet bullets answer version section sections example examples title wording draft response reply message".split()  # noqa: SIM905
+    """paragraph paragraphs sentence sentences table intro introduction heading headings bullet bullets answer
+    version section sections example examples title wording draft response reply message""".split()
 )
 _NO_MORE = frozenset(
-    "one problem problems worries idea need rush doubt way wonder longer more matter thanks clue luck joke kidding offense offence wait pressure hurry decided is was yet new worse better else to".split()  # noqa: SIM905
+    """one problem problems worries idea need rush doubt way wonder longer more matter thanks clue luck joke
+    kidding offense offence wait pressure hurry decided is was yet new worse better else to""".split()
 )
 _WANTED_NOW = phrases(
     """you to, a summary, the summary, a table, a list, an answer, an example, some help, help with, an

@@ -1,22 +1,24 @@
 """English verbs, as far as a sentence in the first person needs them to be told in the third."""
 
 _PAST = frozenset(
-    """went got gave took made bought thought left met said told saw came became began broke brought built caught chose did
-    drove ate fell felt fought found flew forgot forgave froze grew had heard hid held knew led lent lost meant paid rode
-    ran sold sent shot sang sat slept spoke spent stood stole swam taught tore threw understood woke wore won wrote was
-    were kept learnt burnt dreamt spelt dealt bet cut hit hurt let put quit set shut split spread upset lay laid lit shook
-    ate dug bit bent bled blew bred clung crept drank drew hung rang rose sank shrank sprang stuck struck swore swept
-    swung wept wound""".split()  # noqa: SIM905 - a list of words reads as words
+    """went got gave took made bought thought left met said told saw came became began broke brought built
+    caught chose did drove ate fell felt fought found flew forgot forgave froze grew had heard hid held knew led
+    lent lost meant paid rode ran sold sent shot sang sat slept spoke spent stood stole swam taught tore threw
+    understood woke wore won wrote was were kept learnt burnt dreamt spelt dealt bet cut hit hurt let put quit
+    set shut split spread upset lay laid lit shook ate dug bit bent bled blew bred clung crept drank drew hung
+    rang rose sank shrank sprang stuck struck swore swept swung wept wound""".split()
 )
-_BASE_IN_ED = frozenset("need feed seed bleed breed speed proceed exceed succeed heed weed embed shed wed".split())  # noqa: SIM905
+_BASE_IN_ED = frozenset("need feed seed bleed breed speed proceed exceed succeed heed weed embed shed wed".split())
 _STILL = frozenset(
-    """will would can could shall should may might must cannot can't won't wouldn't couldn't shouldn't mustn't ought is has was does""".split()  # noqa: SIM905
+    """will would can could shall should may might must cannot can't won't wouldn't couldn't shouldn't mustn't
+    ought is has was does""".split()
 )
 ADVERBS = frozenset(
     """always never usually often sometimes still really also just finally only currently actually now already mostly
     generally rarely seldom normally typically already recently both all even probably definitely absolutely strongly
-    simply basically personally totally hardly barely regularly frequently once twice then therefore thus ever kind sort
-    rather much very quite officially originally previously mainly no longer""".split()  # noqa: SIM905
+    simply basically personally totally hardly barely regularly frequently once twice then therefore thus ever
+    kind sort
+    rather much very quite officially originally previously mainly no longer""".split()
 )
 _ODD = {
     "am": "is",
@@ -34,21 +36,22 @@ _ODD = {
     "ain't": "is not",
 }
 BASES = frozenset(
-    """live work like prefer hate love need want use drive play own speak study teach run walk swim cook eat drink travel
-    commute sleep wake go have take get make do keep buy sell pay rent share visit call write read learn train ride
-    collect grow raise breed volunteer coach sing dance paint draw build design develop maintain manage lead host
-    deploy ship test release store cache log track support serve handle start finish begin end plan hope expect think
-    believe know feel see hear watch listen practise practice attend meet wear avoid skip dislike enjoy miss fear owe
-    save spend earn invest donate book order bring carry send receive depend rely belong come leave stay move return
-    sign suffer struggle mean care try help look pick drop fly feed follow process publish push pull merge review
-    bake brew garden hike climb run sail ski surf fish hunt knit sew report answer identify hang fail crash break leak load respond restart expire""".split()  # noqa: SIM905
+    """live work like prefer hate love need want use drive play own speak study teach run walk swim cook eat
+    drink travel commute sleep wake go have take get make do keep buy sell pay rent share visit call write read
+    learn train ride collect grow raise breed volunteer coach sing dance paint draw build design develop
+    maintain manage lead host deploy ship test release store cache log track support serve handle start finish
+    begin end plan hope expect think believe know feel see hear watch listen practise practice attend meet wear
+    avoid skip dislike enjoy miss fear owe save spend earn invest donate book order bring carry send receive
+    depend rely belong come leave stay move return sign suffer struggle mean care try help look pick drop fly
+    feed follow process publish push pull merge review bake brew garden hike climb run sail ski surf fish hunt
+    knit sew report answer identify hang fail crash break leak load respond restart expire""".split()
 )
 
 
-_NOT_ADVERBS = frozenset("fly apply reply supply rely imply comply multiply family only".split())  # noqa: SIM905
+_NOT_ADVERBS = frozenset("fly apply reply supply rely imply comply multiply family only".split())
 _NOUNS_IN_ING = frozenset(
     """nothing something everything anything during morning evening string king thing spring building meeting wedding
-    ceiling pudding sibling feeling""".split()  # noqa: SIM905
+    ceiling pudding sibling feeling""".split()
 )
 _FORMS = frozenset(form for base in BASES for form in (base, base + "s", base + "es", base[:-1] + "ies"))
 

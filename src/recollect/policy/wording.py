@@ -27,12 +27,12 @@ class Unsound:
 
 PRONOUNS = frozenset(
     """i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
-    herself they them their theirs themselves it its itself""".split()  # noqa: SIM905 - a list of words reads as words
+    herself they them their theirs themselves it its itself""".split()
 )
-_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:[’'][^\W\d_]+)*(?!\w)")
+_WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:[\u2019'][^\W\d_]+)*(?!\w)")
 _LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\S+@\S+|\w+://\S+|\S*[/\\]\S*")
 _SHOUT = re.compile(r"!|\?\s*$|\b(?:lol|haha+|omg|wtf|yay|ugh|wow)\b", re.IGNORECASE)
-_END = re.compile(r"[.!?…]+[)\"'”’\]]*(?=\s+\S)")
+_END = re.compile(r"[.!?…]+[)\"'”\u2019\]]*(?=\s+\S)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|No|Nr|approx|ca|Inc|Ltd|Co|[ap]\.m|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$",
@@ -68,7 +68,7 @@ def pronouns(text: str) -> list[str]:
 
 
 def _bare(word: str) -> str:
-    return re.split("[’']", word, maxsplit=1)[0].lower()
+    return re.split("[\u2019']", word, maxsplit=1)[0].lower()
 
 
 def _name(word: str) -> bool:
@@ -97,11 +97,11 @@ def check(text: str) -> Sound | Unsound:
 
 def fit(text: str) -> str | None:
     """The text made to keep the rules by trimming alone, or None where trimming does not help."""
-    text = normal(text).strip(" ,;:-–—")
+    text = normal(text).strip(" ,;:-\u2013—")
     literal = _LITERAL.findall(text)
     if "!" in text and not any("!" in part for part in literal):
         text = re.sub(r"\s*!+(?:\s*\?+)?", ".", text)
-    text = re.sub(r"([.,;])[.,;]+", r"\1", re.sub(r"\s+([.,;])", r"\1", text)).lstrip(".,; ")
+    text = re.sub(r"([.,;])[.,;]+", r"\1", re.sub(r"\s+([.,;])(?=\s|$)", r"\1", text)).lstrip(".,; ")
     stops = ends(_hidden(text))
     if len(stops) >= MOST_SENTENCES:
         text = text[: stops[MOST_SENTENCES - 1]]
@@ -110,7 +110,7 @@ def fit(text: str) -> str | None:
     if not text:
         return None
     text = text[0].upper() + text[1:] if text[0].islower() and not re.match(r"\S*[\d_/`.]\S", text) else text
-    if text[-1].isalnum() or text[-1] in "`)\"'”’]%#/+>":
+    if text[-1].isalnum() or text[-1] in "`)\"'”\u2019]%#/+>":
         text = text + "." if len(text) < LONGEST else text
     return text if isinstance(check(text), Sound) else None
 

@@ -1,6 +1,7 @@
 """What is worth keeping, what it is about, how much it matters, and whether it is private."""
 
 import re
+from collections.abc import Mapping
 
 from recollect.policy.referents import KIN, PETS
 from recollect.policy.sentences import Phrases, Sentence, phrases
@@ -35,34 +36,52 @@ _PROBLEM = phrases(
     you mentioned, you asked, you suggested, you wrote, you gave, your answer, your code, your last, your
     suggestion, your explanation, asked around"""
 )
-_OWN = frozenset("i my me mine we our us i'm i've i'd i'll we're we've we'll we'd im ive".split())  # noqa: SIM905
+_OWN = frozenset("i my me mine we our us i'm i've i'd i'll we're we've we'll we'd im ive".split())
 _STATES = frozenset(
     """am i'm have i've live work like love prefer hate need use drive play own speak study teach born moved married
-    allergic vegan vegetarian retired named called favourite favorite grew started joined left quit adopted bought sold
-    broke passed died won signed booked lost found finished graduated promoted pregnant engaged eat drink collect avoid
-    wear sing switched stopped""".split()  # noqa: SIM905 - a list of words reads as words
+    allergic vegan vegetarian retired named called favourite favorite grew started joined left quit adopted
+    bought sold
+    broke passed died won signed booked lost found finished graduated promoted pregnant engaged eat drink
+    collect avoid
+    wear sing switched stopped""".split()
 )
 _TECHNICAL = frozenset(
-    """repo repository deploy deploys deployment deployments api apis db database service services server servers build builds release releases branch
-    tests code prod production staging backend frontend ticket tickets pr prs merge docker port node schema migration migrations sprint
-    endpoint cluster kubernetes k8s git commit python rust java typescript javascript npm postgres redis kafka queue cache
-    config env ci pipeline log logs logging bug bugs library framework module package version upgrade sdk cli token tokens auth login app apps
-    customer customers client clients team standup roadmap milestone feature features design component components product users user
-    metric metrics incident outage oncall on-call sre linter lint script scripts job jobs cron backup dashboard data dataset model
-    review reviewer reviews scope backlog architecture infra cloud aws gcp azure vendor importer exporter parser invoice invoices website
-    codebase monorepo fixture fixtures utc sandbox timezone vpn sso imports formatting endpoints site host hosts binary port wasm amounts ids errors exceptions exception""".split()  # noqa: SIM905
+    """repo repository deploy deploys deployment deployments api apis db database service services server
+    servers build builds release releases branch tests code prod production staging backend frontend ticket
+    tickets pr prs merge docker port node schema migration migrations sprint endpoint cluster kubernetes k8s git
+    commit python rust java typescript javascript npm postgres redis kafka queue cache config env ci pipeline
+    log logs logging bug bugs library framework module package version upgrade sdk cli token tokens auth login
+    app apps customer customers client clients team standup roadmap milestone feature features design component
+    components product users user metric metrics incident outage oncall on-call sre linter lint script scripts
+    job jobs cron backup dashboard data dataset model review reviewer reviews scope backlog architecture infra
+    cloud aws gcp azure vendor importer exporter parser invoice invoices website codebase monorepo fixture
+    fixtures utc sandbox timezone vpn sso imports formatting endpoints site host hosts binary port wasm amounts
+    ids errors exceptions exception""".split()
 )
-_VAGUE = frozenset("this that these those it thing things stuff here there something".split())  # noqa: SIM905
+_AT_THE_DESK = frozenset(
+    """repo repos repository deploy deploys deployed deployment deployments api apis db database backend
+    frontend docker kubernetes k8s git commit commits staging prod pipeline ci endpoint endpoints schema
+    migration migrations sdk cli config cron sprint codebase monorepo microservice linter lint npm pnpm postgres
+    redis kafka cluster bug bugs refactor typescript javascript rust python sre oncall wasm apps binary
+    exceptions sso graphql rollback debugger runtime kotlin rest uuidv7 hosting aws pr prs import imports""".split()
+)
+_SYSTEM_NAME = re.compile(
+    r"`|\w_\w|\b\w+\.(?:py|js|ts|md|json|toml|ya?ml|go|rs|java|sql|sh|lan|internal|css|html|cfg|ini|local)\b|"
+    r"==|\b\d+\.\d+\.\d+|"
+    r"(?:^|\s)[~\w.-]*/[\w-]+/|\b[A-Z]{2,}-\d+"
+)
+_VAGUE = frozenset("this that these those it thing things stuff here there something".split())
 
 
 def technical(text: str) -> bool:
     """Whether a turn is about work on a system rather than about a life."""
-    words = Sentence(text).words
-    return bool(_TECHNICAL.intersection(words)) or bool(_CODE.search(text))
+    words = set(Sentence(text).words)
+    return not _AT_THE_DESK.isdisjoint(words) or len(words & _TECHNICAL) > 1 or bool(_SYSTEM_NAME.search(text))
 
 
 def worth(said: Sentence, times: int) -> int:
-    """How much a statement is worth keeping: it is about somebody or something in particular, and will hold tomorrow."""
+    """How much a statement is worth keeping: it is about somebody or something in particular, and will hold
+    tomorrow."""
     words = set(said.words)
     named = bool(_NAME.search(said.text)) or bool(_FIRST_NAME.match(said.text))
     particular = named + 2 * bool(_CODE.search(said.text)) + bool(_NUMBER.search(said.text)) + 2 * bool(times)
@@ -72,7 +91,12 @@ def worth(said: Sentence, times: int) -> int:
     score += own and bool(words & _STATES)
     score += own and 1
     score += 2 * said.says(_DECIDED) + said.says(_NORM)
-    score += bool(words & KIN) + min(len(words & _TECHNICAL), 2) + (own and private(said.text)) + bool(_FIRST_NAME.match(said.text))
+    score += (
+        bool(words & KIN)
+        + min(len(words & _TECHNICAL), 2)
+        + (own and private(said.text))
+        + bool(_FIRST_NAME.match(said.text))
+    )
     if said.says(_PROBLEM):
         score -= 3
     if len(words) < 4 and not particular:
@@ -85,25 +109,27 @@ def worth(said: Sentence, times: int) -> int:
 # -- private ------------------------------------------------------------------------------------------------
 
 _PRIVATE_STEMS = (
-    "allerg", "diabet", "asthma", "epilep", "hospital", "therap", "psychiatr", "psycholog", "counsel", "depress", "anxi",
-    "autis", "dyslexi", "antidepress", "migraine", "pregnan", "miscarr", "menopaus", "parkinson", "alzheimer", "palpitation",
-    "disab", "addict", "anorexi", "claustrophobi", "phobia", "diagnos", "symptom", "injur", "bankrupt", "redundan", "unemploy",
-    "inherit", "divorc", "widow", "abus", "religio", "arrest", "convict", "confidential", "chemo", "smok", "hernia", "carsick",
-    "palpit", "medicat",
+    "allerg", "diabet", "asthma", "epilep", "hospital", "therap", "psychiatr", "psycholog", "counsel", "depress",
+    "anxi", "autis", "dyslexi", "antidepress", "migraine", "pregnan", "miscarr", "menopaus", "parkinson",
+    "alzheimer", "palpitation", "disab", "addict", "anorexi", "claustrophobi", "phobia", "diagnos", "symptom",
+    "injur", "bankrupt", "redundan", "unemploy", "inherit", "divorc", "widow", "abus", "religio", "arrest",
+    "convict", "confidential", "chemo", "smok", "hernia", "carsick", "palpit", "medicat",
 )  # fmt: skip
 _PRIVATE_WORDS = frozenset(
-    """coeliac celiac cancer tumour tumor surgery surgeon clinic doctor doc gp cardiologist adhd bipolar ptsd meds pills insulin
-    inhaler cholesterol ivf abortion hiv dementia stroke wheelchair crutches deaf blind sober alcoholic rehab overweight
-    insomnia chronic arthritis knee salary salaries debt debts mortgage income overdraft earns earn savings owe owes owed loan
-    fired pension separated separation separating affair cheated cheating custody estranged breakup died funeral restraining gay
-    lesbian bisexual trans transgender muslim jewish catholic atheist church mosque synagogue visa asylum undocumented
-    lawsuit probation police secret pronouns ex kilos sick""".split()  # noqa: SIM905 - a list of words reads as words
+    """coeliac celiac cancer tumour tumor surgery surgeon clinic doctor doc gp cardiologist adhd bipolar ptsd
+    meds pills insulin inhaler cholesterol ivf abortion hiv dementia stroke wheelchair crutches deaf blind sober
+    alcoholic rehab overweight insomnia chronic arthritis knee salary salaries debt debts mortgage income
+    overdraft earns earn savings owe owes owed loan fired pension separated separation separating affair cheated
+    cheating custody estranged breakup died funeral restraining gay lesbian bisexual trans transgender muslim
+    jewish catholic atheist church mosque synagogue visa asylum undocumented lawsuit probation police secret
+    pronouns ex kilos sick""".split()
 )
 _PRIVATE_PHRASES = phrases(
-    """panic attack, panic attacks, blood pressure, blood sugar, blood test, heart attack, heart condition, heart disease,
-    hearing aid, eating disorder, in the red, laid off, broke up, split up, passed away, death of, coming out, came out, don't tell,
-    do not tell, not to tell, between us, in confidence, keep it to, keep this to, keep that to, hasn't told, doesn't know yet,
-    don't mention, not to mention, not allowed to, they them, she her, he him"""
+    """panic attack, panic attacks, blood pressure, blood sugar, blood test, heart attack, heart condition,
+    heart disease, hearing aid, eating disorder, in the red, laid off, broke up, split up, passed away, death
+    of, coming out, came out, don't tell, do not tell, not to tell, between us, in confidence, keep it to, keep
+    this to, keep that to, hasn't told, doesn't know yet, don't mention, not to mention, not allowed to, they
+    them, she her, he him"""
 )
 
 
@@ -125,76 +151,83 @@ _ABOUT: tuple[tuple[str, int, Phrases], ...] = tuple(
         (
             "tasks",
             4,
-            """needs to, need to, has to, have to, must be, wants a reminder, deadline, due, todo, to do, still to, owes, owe,
-            follow ups, will look at, ticket is""",
+            """needs to, need to, has to, have to, must be, wants a reminder, deadline, due, todo, to do, still
+            to, owes, owe, follow ups, will look at, ticket is""",
         ),
         (
             "goals",
             5,
-            """wants to, would like to, would love to, goal, goals, hopes to, hope to, plans to, plan to, aims to, dreams of, training
-            for, saving for, saving up, is learning, is writing, is going to quit, real plan""",
+            """wants to, would like to, would love to, goal, goals, hopes to, hope to, plans to, plan to, aims
+            to, dreams of, training for, saving for, saving up, is learning, is writing, is going to quit, real
+            plan""",
         ),
         (
             "preferences",
             4,
-            """prefers, prefer, likes, dislikes, loves, hates, favourite, favorite, would rather, rather not, enjoys, cannot stand,
-            can't stand, wants to be called, down as, asked not to, no longer eats, wants no, wants nothing, wants""",
+            """prefers, prefer, likes, dislikes, loves, hates, favourite, favorite, would rather, rather not,
+            enjoys, cannot stand, can't stand, wants to be called, down as, asked not to, no longer eats, wants
+            no, wants nothing, wants""",
         ),
         (
             "preferences",
             3,
-            """asked to, s rule, vegan, vegetarian, pescatarian, switched to, avoids, avoid, can only, never the, never books""",
+            """asked to, s rule, vegan, vegetarian, pescatarian, switched to, avoids, avoid, can only, never
+            the, never books""",
         ),
         (
             "procedural",
             5,
-            """before any, before every, whenever, every time, to release, to deploy, to build, to restart, to reset, to set up,
-            convention, conventions, code style, steps, workaround, runbook, never edit, must always, always run, must never, rule is to,
-            has to be, must be reviewed, go through, goes through""",
+            """before any, before every, whenever, every time, to release, to deploy, to build, to restart, to
+            reset, to set up, convention, conventions, code style, steps, workaround, runbook, never edit, must
+            always, always run, must never, rule is to, has to be, must be reviewed, go through, goes through""",
         ),
         ("procedural", 2, "always, never, must, only, run, use, do not, not"),
         (
             "projects",
             4,
-            """asked whether, product is, decided, decision, go with, goes with, going with, settled, renamed, renaming, release
-            manager, owns, takes over, taking over, scrum master, milestone, roadmap, pin, gave up on, off the table, dropped, dropping,
-            drop, chose, scope, launch, launches, agreed, promised, booking system, bump""",
+            """asked whether, product is, decided, decision, go with, goes with, going with, settled, renamed,
+            renaming, release manager, owns, takes over, taking over, scrum master, milestone, roadmap, pin,
+            gave up on, off the table, dropped, dropping, drop, chose, scope, launch, launches, agreed,
+            promised, booking system, bump""",
         ),
         (
             "event",
             3,
-            """wedding, birthday, anniversary, appointment, meeting, trip, flight, concert, party, exam, interview, surgery, funeral,
-            conference, holiday, vacation, visiting, visit, born, moving day, freeze, launch, starts on, starts in, started, engaged,
-            married, came in, happened, switched off, on leave, moved to, moves to, flies, show, adopted, last day, lands, ends on""",
+            """wedding, birthday, anniversary, appointment, meeting, trip, flight, concert, party, exam,
+            interview, surgery, funeral, conference, holiday, vacation, visiting, visit, born, moving day,
+            freeze, launch, starts on, starts in, started, engaged, married, came in, happened, switched off, on
+            leave, moved to, moves to, flies, show, adopted, last day, lands, ends on""",
         ),
         (
             "profile",
             3,
-            """lives in, live in, is from, comes from, born in, years old, works as, works at, works for, works in, works nights, speaks,
-            drives, retired, allergic, passport, phone number, email, e mail, diabetic, coeliac, wheelchair, moved to, moved from, is a,
-            is an, gave up smoking, uses the pronouns, is not allowed, grew up, teaches, has read""",
+            """lives in, live in, is from, comes from, born in, years old, works as, works at, works for, works
+            in, works nights, speaks, drives, retired, allergic, passport, phone number, email, e mail,
+            diabetic, coeliac, wheelchair, moved to, moved from, is a, is an, gave up smoking, uses the
+            pronouns, is not allowed, grew up, teaches, has read""",
         ),
         (
             "activity",
             3,
-            """plays the, plays in, went hiking, went running, went swimming, went climbing, yoga, gym, choir, band, club, practises,
-            practices, trains""",
+            """plays the, plays in, went hiking, went running, went swimming, went climbing, yoga, gym, choir,
+            band, club, practises, practices, trains""",
         ),
         (
             "knowledge",
             3,
-            """port, host, server, url, version, api, returns, limit, config, runs at, runs on, runs in, listens, error, bug, broken,
-            because, located, customer, plan, budget, costs, database, db, is in, is on, are on, fails, means, table, needs""",
+            """port, host, server, url, version, api, returns, limit, config, runs at, runs on, runs in,
+            listens, error, bug, broken, because, located, customer, plan, budget, costs, database, db, is in,
+            is on, are on, fails, means, table, needs""",
         ),
     )
 )
 _AGE = re.compile(r"\bis \d\d\b")
 
 
-def category(text: str, *, tech: bool, times: int) -> tuple[str, int]:
-    """The category that the words of a statement speak for most, and by how much."""
+def categories(text: str, *, tech: bool, times: int) -> dict[str, float]:
+    """How much the words of a statement speak for each category."""
     said = Sentence(text)
-    scores = dict(_AT_WORK if tech else _AT_HOME)
+    scores: dict[str, float] = dict(_AT_WORK if tech else _AT_HOME)
     for name, weight, listed in _ABOUT:
         if said.says(listed):
             scores[name] = scores.get(name, 0) + weight
@@ -202,21 +235,36 @@ def category(text: str, *, tech: bool, times: int) -> tuple[str, int]:
     scores["relationships"] += 4 * bool(words & _PEOPLE)
     scores["profile"] += 3 * bool(words & PETS or _AGE.search(text))
     scores["event"] = scores.get("event", 0) + 2 * bool(times)
-    ranked = sorted(scores.items(), key=lambda pair: -pair[1])
-    return ranked[0][0], ranked[0][1] - ranked[1][1]
+    return scores
+
+
+def lead(scores: Mapping[str, float]) -> float:
+    """How far the first is ahead of the second."""
+    first, second, *_ = sorted(scores.values(), reverse=True)
+    return first - second
 
 
 _PEOPLE = KIN - PETS
-_AT_WORK = {"knowledge": 3, "projects": 2, "procedural": 2, "preferences": -2, "profile": -2, "relationships": -3, "activity": -2}
+_AT_WORK = {
+    "knowledge": 3,
+    "projects": 2,
+    "procedural": 2,
+    "preferences": -2,
+    "profile": -2,
+    "relationships": -3,
+    "activity": -2,
+}
 _AT_HOME = {"profile": 1, "relationships": 0, "projects": -2, "procedural": -3, "knowledge": -2}
 
 
 _GRAVE = phrases(
-    """never, must, must not, emergency, passed away, died, born, pregnant, diagnosed, cancer, surgery, deadline, decided, decision,
-    production, prod, legal, security"""
+    """never, must, must not, emergency, passed away, died, born, pregnant, diagnosed, cancer, surgery,
+    deadline, decided, decision, production, prod, legal, security"""
 )
 _SLIGHT = phrases("likes, enjoys, usually, sometimes, watched, went, plays, funny, nice")
-_VITAL = phrases("allergic, anaphylaxis, anaphylactic, epilepsy, epileptic, throat, life threatening, emergency contact")
+_VITAL = phrases(
+    "allergic, anaphylaxis, anaphylactic, epilepsy, epileptic, throat, life threatening, emergency contact"
+)
 
 
 def importance(text: str, category: str, *, times: int) -> int:

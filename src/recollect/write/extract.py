@@ -16,6 +16,8 @@ from recollect.write.prototypes import Prototypes
 _DECISION = "DECISION"
 _SURE = 3
 """How far the words of a category must lead for the embedder not to be asked."""
+_LIKENESS = 12
+"""What a cosine of one counts against words that speak for a category."""
 
 
 def extract(
@@ -32,14 +34,14 @@ def extract(
 
 def _categories(drafts: Sequence[Draft], embedder: Embedder | None) -> list[str]:
     """By the words of each; where they leave it open, by the prototypes it is nearest to."""
-    judged = [worth.category(draft.text, tech=draft.technical, times=draft.times) for draft in drafts]
-    found = [category for category, _ in judged]
-    open_ones = [number for number, (_, lead) in enumerate(judged) if lead < _SURE]
-    if embedder is not None and open_ones:
-        nearest = Prototypes.of(embedder).nearest([drafts[number].text for number in open_ones])
-        for number, category in zip(open_ones, nearest, strict=True):
-            found[number] = category or found[number]
-    return found
+    scores = [worth.categories(draft.text, tech=draft.technical, times=draft.times) for draft in drafts]
+    unsure = [number for number, ranked in enumerate(scores) if worth.lead(ranked) < _SURE]
+    if embedder is not None and unsure:
+        near = Prototypes.of(embedder).near([drafts[number].text for number in unsure])
+        for number, likeness in zip(unsure, near, strict=True):
+            for name, cosine in likeness.items():
+                scores[number][name] = scores[number].get(name, 0) + _LIKENESS * cosine
+    return [max(ranked, key=lambda name: ranked[name]) for ranked in scores]
 
 
 def _candidate(draft: Draft, category: str) -> Candidate:

@@ -75,8 +75,6 @@ SENTENCES: Mapping[str, tuple[str, ...]] = {
         "Errors are logged in JSON and never contain personal data.",
     ),
 }
-_NEAR = 0.3
-"""A statement that no prototype is nearer to than this keeps the category its words gave it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,15 +95,14 @@ class Prototypes:
             found = _MADE[embedder] = Prototypes(embedder, names, _matrix(embedder.embed(texts)))
         return found
 
-    def nearest(self, texts: Sequence[str]) -> list[str | None]:
-        """The category of each text by its two nearest prototypes of a kind, in one call of the embedder."""
-        found: list[str | None] = []
+    def near(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        """How near each text is to each category: the mean of the two best cosines. One call of the embedder."""
+        found: list[dict[str, float]] = []
         for row in _matrix(self.embedder.embed(texts)) @ self.vectors.T:
-            scores: dict[str, list[float]] = {}
-            for name, score in zip(self.names, row.tolist(), strict=True):
-                scores.setdefault(name, []).append(score)
-            best, score = max(((name, sum(sorted(all_)[-2:]) / 2) for name, all_ in scores.items()), key=lambda pair: pair[1])
-            found.append(best if score >= _NEAR else None)
+            cosines: dict[str, list[float]] = {}
+            for name, cosine in zip(self.names, row.tolist(), strict=True):
+                cosines.setdefault(name, []).append(cosine)
+            found.append({name: sum(sorted(some)[-2:]) / 2 for name, some in cosines.items()})
         return found
 
 

@@ -406,6 +406,7 @@ create function recollect_frequencies(phrases text[], most integer) returns tabl
 language plpgsql stable security definer
 set search_path = pg_catalog, recollect, pg_temp
 set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
 as $$
 declare
     mine text := nullif(current_setting('app.tenant', true), '');
@@ -435,6 +436,7 @@ create function recollect_find(
 language plpgsql stable security definer
 set search_path = pg_catalog, recollect, pg_temp
 set plan_cache_mode = force_custom_plan
+set enable_seqscan = off
 as $$
 declare
     mine text := nullif(current_setting('app.tenant', true), '');

@@ -1,0 +1,338 @@
+"""What a query costs in a tenant of a given size, beside others that keep texts with vectors.
+
+    python -m bench.latency --engine sqlite --size 100000
+    python -m bench.latency --engine postgres --size 10000
+
+`size` memories are loaded in bulk: each is an item with its R3 and the event that it cites, so there are twice as many
+texts and vectors. A query is the product's own `Memory.query` with an embedder that knows the vectors of its questions
+already; `embed_p50` is the bundled one, apart. CPU is the time of this process over all its threads, in milliseconds;
+on PostgreSQL `server_cpu_mean` is what the server's processes spend on a query. `filtered` queries name a user, a
+category and an importance. `evidence_p95` is a query for events. `bytes_per_vector` is what the process grew by once
+everything is loaded. `server_wall_p95` is the wall time through `recollect serve`, the embedding included.
+
+Peers are LangGraph's stores with the same texts and vectors of the items, one search each for ten results.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+import numpy as np
+import psutil
+import psycopg
+from langgraph.store.base import PutOp
+from langgraph.store.postgres import PostgresStore
+from langgraph.store.sqlite import SqliteStore
+
+from bench import crowd
+from bench.postgres import Server, temporary_postgres
+from recollect.clock import SystemClock
+from recollect.custody import Deps
+from recollect.domain.ids import TenantId
+from recollect.domain.query import Filters, Query, Source
+from recollect.domain.scope import Principal, Role
+from recollect.memory import Memory
+from recollect.models.local import LocalEmbedder
+from recollect.ports import Store
+from recollect.store.postgres.engine import PostgresEngine
+from recollect.store.sidecar import FileErasures, FileSeal
+from recollect.store.sql import SqlStore
+from recollect.store.sqlite.engine import SqliteEngine
+
+TENANT = TenantId("crowd")
+SEED = 1
+DISTINCT = 4_000
+"""Texts that are really embedded."""
+WARM_UP = 30
+PEERS_UP_TO = 100_000
+SERVED = 100
+
+
+class Known:
+    """An embedder that knows the vectors of its texts already."""
+
+    name = LocalEmbedder.name
+    profile = LocalEmbedder.profile
+
+    def __init__(self, vectors: Mapping[str, bytes]) -> None:
+        self._vectors = vectors
+
+    def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        nothing = bytes(len(next(iter(self._vectors.values()))))
+        return [self._vectors.get(text, nothing) for text in texts]
+
+
+@dataclass(frozen=True)
+class Question:
+    text: str
+    vector: bytes
+    filters: Filters
+
+
+def questions(chance: np.random.Generator, spoken: crowd.Language, base: Any, count: int) -> list[Question]:
+    """Some words of something that might have been said, as people ask about it."""
+    said = crowd.texts(chance, spoken, count)
+    made = crowd.vectors(chance, base, count)
+    asked: list[Question] = []
+    for number, (text, vector) in enumerate(zip(said, made, strict=True)):
+        words = text.rstrip(".").lower().split()
+        some = chance.choice(words, min(len(words), int(chance.integers(4, 9))), replace=False)
+        filters = Filters(
+            user_id=crowd.USERS[number % len(crowd.USERS)],
+            categories=frozenset(crowd.CATEGORIES[:3]),
+            importance_min=2,
+        )
+        asked.append(Question(f"What about the {' '.join(some)}?", vector.tobytes(), filters))
+    return asked
+
+
+# -- Recollect ----------------------------------------------------------------------------------------------
+
+
+def loaded(store: Store, size: int, spoken: crowd.Language, base: Any) -> None:
+    if TENANT in store.tenants():
+        return
+    began = time.perf_counter()
+    store.load(TENANT, crowd.exported(size, SEED, spoken, base))
+    print(f"{size} memories loaded in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+
+
+def opened(store: Store, folder: Path, asked: Sequence[Question]) -> Memory:
+    embedder = Known({question.text: question.vector for question in asked})
+    deps = Deps(store, SystemClock(), FileErasures(folder / "erasures"), FileSeal(folder / "key"), embedder)
+    return Memory(deps, Principal(tenant=TENANT, id="mira", role=Role.ADMIN))
+
+
+@dataclass
+class Costs:
+    """CPU and wall of every use, in milliseconds."""
+
+    cpu: list[float]
+    wall: list[float]
+
+
+def timed(uses: Sequence[Callable[[], object]]) -> Costs:
+    costs = Costs([], [])
+    for use in uses:
+        wall, cpu = time.perf_counter_ns(), time.process_time_ns()
+        use()
+        costs.cpu.append((time.process_time_ns() - cpu) / 1e6)
+        costs.wall.append((time.perf_counter_ns() - wall) / 1e6)
+    return Costs(costs.cpu[WARM_UP:], costs.wall[WARM_UP:])
+
+
+def share(values: Sequence[float], percent: int) -> float:
+    return round(quantiles(values, n=100)[percent - 1], 3)
+
+
+def server_cpu(server: Server | None) -> float:
+    """Milliseconds that the processes of a server have spent so far."""
+    if server is None:
+        return 0.0
+    root = psutil.Process(server.process.pid)
+    own = root.cpu_times()
+    living = [process.cpu_times() for process in root.children(recursive=True)]
+    ended = own.children_user + own.children_system
+    return 1000 * (own.user + own.system + ended + sum(times.user + times.system for times in living))
+
+
+def resident() -> int:
+    return psutil.Process().memory_info().rss
+
+
+def measure(memory: Memory, asked: Sequence[Question], size: int, server: Server | None) -> dict[str, object]:
+    def ask(question: Question, source: Source, filters: Filters) -> Callable[[], object]:
+        return lambda: memory.query(Query(text=question.text, source=source, filters=filters))
+
+    before = resident()
+    began = time.perf_counter()
+    for source in Source:
+        ask(asked[0], source, Filters())()
+    first = time.perf_counter() - began
+    grown = resident() - before
+    spent = server_cpu(server)
+    plain = timed([ask(question, Source.MEMORY, Filters()) for question in asked])
+    spent = server_cpu(server) - spent
+    filtered = timed([ask(question, Source.MEMORY, question.filters) for question in asked])
+    evidence = timed([ask(question, Source.EVIDENCE, Filters()) for question in asked])
+    return {
+        "query_p50": share(plain.cpu, 50),
+        "query_p95": share(plain.cpu, 95),
+        "query_wall_p95": share(plain.wall, 95),
+        "filtered_p95": share(filtered.cpu, 95),
+        "evidence_p50": share(evidence.cpu, 50),
+        "evidence_p95": share(evidence.cpu, 95),
+        "first_two_s": round(first, 2),
+        "bytes_per_vector": round(grown / (2 * size)),
+        **({"server_cpu_mean": round(spent / len(asked), 3)} if server else {}),
+    }
+
+
+def embedding(asked: Sequence[Question]) -> float:
+    embedder = LocalEmbedder()
+    return share(timed([lambda text=question.text: embedder.embed([text]) for question in asked]).cpu, 50)
+
+
+# -- through the server -------------------------------------------------------------------------------------
+
+
+def through_the_server(url: str, asked: Sequence[Question]) -> float | None:
+    """The wall time of a query over HTTP, with everything that belongs to it; None where no server came up."""
+    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", url, "--tenant", TENANT]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            return None
+        told = json.loads(line)
+        address = f"{told['url'].rstrip('/')}/api/memory/query"
+        headers = {"Authorization": f"Bearer {told['token']}", "Content-Type": "application/json"}
+
+        def ask(question: Question) -> None:
+            body = json.dumps({"query": question.text}).encode()
+            with urllib.request.urlopen(urllib.request.Request(address, body, headers), timeout=120) as answer:
+                answer.read()
+
+        return share(timed([lambda q=q: ask(q) for q in asked[: SERVED + WARM_UP]]).wall, 95)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
+
+# -- peers --------------------------------------------------------------------------------------------------
+
+
+def peer_rows(size: int, spoken: crowd.Language, base: Any) -> Iterator[tuple[str, str, bytes]]:
+    """The items' texts with their vectors, as ours are loaded."""
+    vectors: dict[str, bytes] = {}
+    for row in crowd.exported(size, SEED, spoken, base):
+        if row["table"] == "versions":
+            vectors[str(row["id"])] = str(row["content"]).encode()
+        elif row["table"] == "vectors" and str(row["ref"]).startswith("v:"):
+            id = str(row["ref"])[2:]
+            yield id, vectors[id].decode(), crowd.decoded(row)
+
+
+@contextmanager
+def sqlite_peer(folder: Path, embed: Callable[[Sequence[str]], list[list[float]]]) -> Iterator[SqliteStore]:
+    connection = sqlite3.connect(folder / "langgraph.db", check_same_thread=False, isolation_level=None)
+    try:
+        connection.execute("pragma journal_mode = wal")
+        store = SqliteStore(connection, index={"dims": 384, "embed": embed, "fields": ["text"]})  # type: ignore[typeddict-item]
+        store.setup()
+        yield store
+    finally:
+        connection.close()
+
+
+@contextmanager
+def postgres_peer(url: str, embed: Callable[[Sequence[str]], list[list[float]]]) -> Iterator[PostgresStore]:
+    index: Any = {"dims": 384, "embed": embed, "fields": ["text"]}
+    with PostgresStore.from_conn_string(url, index=index) as store:
+        store.setup()
+        yield store
+
+
+def peer(
+    store: Any, known: dict[str, list[float]], rows: Iterator[tuple[str, str, bytes]], asked: Sequence[Question]
+) -> dict[str, float]:
+    batch: list[PutOp] = []
+    began = time.perf_counter()
+    for id, text, vector in rows:
+        known[text] = np.frombuffer(vector, np.float32).tolist()
+        batch.append(PutOp(("memories", "mira"), id, {"text": text}))
+        if len(batch) == 500:
+            store.batch(batch)
+            batch = []
+            known.clear()
+    if batch:
+        store.batch(batch)
+    print(f"a peer was filled in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    known |= {question.text: np.frombuffer(question.vector, np.float32).tolist() for question in asked}
+    costs = timed([lambda q=q: store.search(("memories", "mira"), query=q.text, limit=10) for q in asked])
+    return {"query_p50": share(costs.cpu, 50), "query_p95": share(costs.cpu, 95), "wall_p95": share(costs.wall, 95)}
+
+
+def peers(
+    engine: str, size: int, folder: Path, spoken: crowd.Language, base: Any, asked: Sequence[Question]
+) -> dict[str, dict[str, float]]:
+    known: dict[str, list[float]] = {}
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        return [known[text] for text in texts]
+
+    with ExitStack() as stack:
+        if engine == "sqlite":
+            name, store = "langgraph_sqlite", stack.enter_context(sqlite_peer(folder, embed))
+            return {name: peer(store, known, peer_rows(size, spoken, base), asked[: WARM_UP + 50])}
+        server = stack.enter_context(temporary_postgres())
+        store = stack.enter_context(postgres_peer(server.url, embed))
+        return {"langgraph_postgres": peer(store, known, peer_rows(size, spoken, base), asked[: WARM_UP + 50])}
+
+
+# -- all of it ----------------------------------------------------------------------------------------------
+
+
+def run(options: argparse.Namespace) -> dict[str, object]:
+    size: int = options.size
+    with ExitStack() as stack:
+        kept = options.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="recollect-latency-"))
+        folder = Path(kept)
+        folder.mkdir(parents=True, exist_ok=True)
+        os.environ["RECOLLECT_HOME"] = str(folder)
+        spoken = crowd.language(np.random.default_rng(7))
+        base = crowd.embedded(LocalEmbedder(2), crowd.texts(np.random.default_rng(8), spoken, DISTINCT))
+        asked = questions(np.random.default_rng(9), spoken, base, options.queries + WARM_UP)
+        server = stack.enter_context(temporary_postgres()) if options.engine == "postgres" else None
+        url = server.url if server else str(folder / f"memory-{size}.db")
+        store = SqlStore(PostgresEngine(url) if server else SqliteEngine(Path(url)))
+        stack.callback(store.close)
+        loaded(store, size, spoken, base)
+        if server:
+            _settled(server)
+        figures = measure(opened(store, folder, asked), asked, size, server)
+        wall = None if options.no_server else through_the_server(url, asked)
+        beside = peers(options.engine, size, folder, spoken, base, asked) if size <= options.peers_up_to else {}
+        return {
+            "engine": options.engine,
+            "size": size,
+            **figures,
+            "embed_p50": embedding(asked),
+            "server_wall_p95": wall,
+            "peers": beside,
+        }
+
+
+def _settled(server: Server) -> None:
+    """Statistics and visibility as a server has them that has been running for a while."""
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("vacuum analyze")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.latency", description=__doc__.splitlines()[0])
+    parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--size", type=int, default=10_000, help="memories of the tenant")
+    parser.add_argument("--queries", type=int, default=300, help="measured queries of each kind")
+    parser.add_argument("--folder", help="keep the loaded store here, and use one that is there (SQLite)")
+    parser.add_argument("--peers-up-to", type=int, default=PEERS_UP_TO, help="the largest size at which peers run")
+    parser.add_argument("--no-server", action="store_true", help="leave the measurement through the server out")
+    print(json.dumps(run(parser.parse_args())))
+
+
+if __name__ == "__main__":
+    main()
