@@ -1,17 +1,22 @@
 """What extraction keeps and what it leaves alone, on hand-labelled turns, with rules and the bundled embedder alone.
 
     python -m bench.extract --data extraction_dev.jsonl
-    python -m bench.extract --data extraction_dev.jsonl -v      # every miss, every piece of junk
+    python -m bench.extract --data extraction_dev.jsonl -v               # every miss, every piece of junk
+    python -m bench.extract --data extraction_dev.jsonl --turn-by-turn   # each message by itself, as it is said
 
-Recall: facts all of whose key terms stand in one kept memory. Junk: kept memories that match no fact. Rows without
-facts should stay empty; what a row says must not be kept must not be in any memory. `format_pass`: drafts that keep
-the rules of wording at first, before anything is trimmed away from what is stored.
+Each row is taken in through `Memory.ingest`, as a tenant of its own, and what is stored is read back. Recall:
+facts all
+of whose key terms stand in one stored memory. Junk: stored memories that match no fact. Rows without facts
+should stay
+empty; what a row says must not be kept must not stand in any memory. `format_pass`: stored memories that keep the
+rules of wording (nothing is stored that was not drafted so). `cpu_…`: of one row, store and vectors included.
 """
 
 import argparse
 import json
 import re
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,14 +24,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-from recollect.domain.event import Event, Trust
-from recollect.domain.ids import EventId, ItemId
+from recollect import Message, open_memory
+from recollect.domain.event import Trust
+from recollect.domain.item import Episode
+from recollect.memory import Memory, Shown
 from recollect.models.local import LocalEmbedder
 from recollect.policy.wording import Sound, check
-from recollect.ports import Embedder
-from recollect.write.extract import extract
+from recollect.write.prototypes import Prototypes
 
 
 @dataclass(slots=True)
@@ -53,20 +58,25 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
-def events(row: Mapping[str, Any]) -> list[Event]:
-    thread = ItemId(str(uuid4()))
+def messages(row: Mapping[str, Any]) -> list[Message]:
     return [
-        Event(
-            id=EventId(str(uuid4())),
-            item_id=thread,
-            seq=number,
-            ts=datetime.fromisoformat(message["date"]).replace(hour=12, tzinfo=UTC),
-            author=message["speaker"],
-            role=message["role"],
-            text=message["text"],
-            trust=Trust.UNTRUSTED if message["role"] in ("tool", "document") else Trust.TRUSTED,
+        Message(
+            text=said["text"],
+            author=said["speaker"],
+            role=said["role"],
+            ts=datetime.fromisoformat(said["date"]).replace(hour=12, tzinfo=UTC),
+            trust=Trust.UNTRUSTED if said["role"] in ("tool", "document") else Trust.TRUSTED,
         )
-        for number, message in enumerate(row["messages"], 1)
+        for said in row["messages"]
+    ]
+
+
+def stored(memory: Memory) -> list[Shown]:
+    """The memories in force: neither threads, which are evidence, nor what a newer value has taken the place of."""
+    return [
+        shown
+        for shown in memory.lines()
+        if not isinstance(shown.item.body, Episode) and shown.item.superseded_by is None
     ]
 
 
@@ -82,16 +92,18 @@ def matches(text: str, fact: Mapping[str, Any]) -> bool:
     return all(has(text, term) for term in fact["key_terms"])
 
 
-def measure(row: Mapping[str, Any], embedder: Embedder | None, count: Count, *, loud: bool) -> None:
-    turns = events(row)
+def measure(row: Mapping[str, Any], memory: Memory, count: Count, *, by_turn: bool, loud: bool) -> None:
+    said_so = messages(row)
     start = time.process_time()
-    found = extract(turns, frozenset(range(len(turns))), embedder)
+    for group in [[message] for message in said_so] if by_turn else [said_so]:
+        memory.ingest(group, thread_id=row["id"], wait=True)
     count.cpu.append((time.process_time() - start) * 1000)
-    texts = [candidate.text for candidate in found]
+    found = stored(memory)
+    texts = [shown.words for shown in found]
     said: list[str] = []
     for fact in row["facts"]:
         count.facts += 1
-        hit = next((candidate for candidate in found if matches(candidate.text, fact)), None)
+        hit = next((shown.item for shown in found if matches(shown.words, fact)), None)
         if hit is None:
             said.append(f"   missed {fact['key_terms']}: {fact['text']}")
             continue
@@ -145,17 +157,18 @@ def report(count: Count) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench.extract", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="JSON lines: id, kind, messages, facts, must_not")
-    parser.add_argument("--rules-only", action="store_true", help="leave the embedder out")
+    parser.add_argument("--turn-by-turn", action="store_true", help="take in each message by itself")
     parser.add_argument("--every", default="", help="of these rows only, as START:STEP (0:2 is every second)")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what was missed and what is junk")
     chosen = parser.parse_args(arguments)
-    embedder = None if chosen.rules_only else LocalEmbedder()
-    if embedder:
-        embedder.embed(["warm"])
+    embedder = LocalEmbedder()
+    Prototypes.of(embedder)
     start, _, step = chosen.every.partition(":")
     count = Count()
-    for row in list(rows(chosen.data))[int(start or 0) :: int(step or 1)]:
-        measure(row, embedder, count, loud=chosen.verbose)
+    with tempfile.TemporaryDirectory() as folder:
+        for row in list(rows(chosen.data))[int(start or 0) :: int(step or 1)]:
+            with open_memory(Path(folder) / "bench.db", tenant=row["id"], embedder=embedder) as memory:
+                measure(row, memory, count, by_turn=chosen.turn_by_turn, loud=chosen.verbose)
     print(json.dumps(report(count)))
     return 0
 

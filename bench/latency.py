@@ -17,7 +17,6 @@ import argparse
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -28,8 +27,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
-from typing import Any
+from typing import Any, cast
 
+import apsw
 import numpy as np
 import psutil
 import psycopg
@@ -191,15 +191,27 @@ def embedding(asked: Sequence[Question]) -> float:
 
 def through_the_server(url: str, asked: Sequence[Question]) -> float | None:
     """The wall time of a query over HTTP, with everything that belongs to it; None where no server came up."""
-    command = [sys.executable, "-m", "recollect", "serve", "--port", "0", "--json", "--store", url, "--tenant", TENANT]
+    command = [
+        str(Path(sys.executable).with_name("recollect")),
+        "serve",
+        "--port",
+        "0",
+        "--json",
+        "--store",
+        url,
+        "--tenant",
+        TENANT,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        line = process.stdout.readline()
+        lines: list[str] = []
+        while (line := process.stdout.readline()) and line != "}\n":
+            lines.append(line)
         if not line:
             return None
-        told = json.loads(line)
-        address = f"{told['url'].rstrip('/')}/api/memory/query"
+        told = json.loads("".join([*lines, line]))
+        address = f"{told['address']}/api/memory/query"
         headers = {"Authorization": f"Bearer {told['token']}", "Content-Type": "application/json"}
 
         def ask(question: Question) -> None:
@@ -227,12 +239,25 @@ def peer_rows(size: int, spoken: crowd.Language, base: Any) -> Iterator[tuple[st
             yield id, vectors[id].decode(), crowd.decoded(row)
 
 
+class Loading:
+    """What the peer needs of a connection, over a SQLite that loads extensions: Python's own may not."""
+
+    def __init__(self, path: Path) -> None:
+        self._own: Any = apsw.Connection(str(path))
+        self.enable_load_extension, self.load_extension = self._own.enable_load_extension, self._own.load_extension
+        self.execute = self.executescript = self._own.execute
+        self.cursor, self.close = self._own.cursor, self._own.close
+
+    def create_function(self, name: str, arguments: int, use: Callable[..., Any], *, deterministic: bool) -> None:
+        self._own.create_scalar_function(name, use, arguments, deterministic=deterministic)
+
+
 @contextmanager
 def sqlite_peer(folder: Path, embed: Callable[[Sequence[str]], list[list[float]]]) -> Iterator[SqliteStore]:
-    connection = sqlite3.connect(folder / "langgraph.db", check_same_thread=False, isolation_level=None)
+    connection = Loading(folder / "langgraph.db")
     try:
-        connection.execute("pragma journal_mode = wal")
-        store = SqliteStore(connection, index={"dims": 384, "embed": embed, "fields": ["text"]})  # type: ignore[typeddict-item]
+        connection.execute("pragma journal_mode = wal").fetchall()
+        store = SqliteStore(cast(Any, connection), index={"dims": 384, "embed": embed, "fields": ["text"]})  # type: ignore[typeddict-item]
         store.setup()
         yield store
     finally:
@@ -273,7 +298,7 @@ def peers(
     known: dict[str, list[float]] = {}
 
     def embed(texts: Sequence[str]) -> list[list[float]]:
-        return [known[text] for text in texts]
+        return [known[text if text in known else json.loads(text)["text"]] for text in texts]
 
     with ExitStack() as stack:
         if engine == "sqlite":

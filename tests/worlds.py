@@ -27,12 +27,13 @@ from recollect.domain.change import (
 )
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.event import Event
-from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, TenantId, VersionId, uuid7
+from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, Seq, TenantId, VersionId, uuid7
 from recollect.domain.item import Artifact, ArtifactType, Body, Episode, Fact, Item, SoftDeleted, Visibility
 from recollect.domain.job import Job
 from recollect.domain.journal import Entry
 from recollect.domain.level import Derivation, Level
-from recollect.domain.observation import Operation, Use, Used
+from recollect.domain.observation import Cursor, Operation, Use, Used
+from recollect.domain.observation import Told as ToldChanges
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Open, Pending, ProfileField, Resolved, Rules, Verdict
 from recollect.domain.relation import Relation
@@ -327,5 +328,6 @@ def furnish(world: World, mark: str = "tea") -> Furnished:
     checkpoint = world.checkpoint({mark: mark})
     store.save_checkpoint(world.scope, checkpoint, actor=world.actor)
     used = [Used(told.item.id, use, world.clock.now()) for use in Use]
-    store.observe(tenant, [*used, world.operation(memory_id=told.item.id, category=mark, sim=0.1)])
+    informed = ToldChanges("robin", "kitchen", Cursor(told.rev, Seq(1), 1))
+    store.observe(tenant, [*used, world.operation(memory_id=told.item.id, category=mark, sim=0.1), informed])
     return Furnished(told, other, hidden, episode, hint, relation, contradiction, proposal, checkpoint, job, key)

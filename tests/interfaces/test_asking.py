@@ -48,6 +48,16 @@ def test_what_memory_knows_nothing_about_is_answered_with_nothing(filled: Comman
     assert answer.out == "Memory knows nothing about this.\n"
 
 
+def test_where_no_memory_was_made_of_it_what_was_said_is_shown(filled: CommandLine, place: Path):
+    (place / "note.md").write_text("# Team\n\nWeather permitting, Asha heads the Gemini survey since 2024.\n")
+    filled.do("ingest", "note.md", "--untrusted")
+    out = filled.do("ask", "Who heads the Gemini survey?").out
+    assert out.startswith("What was said about it:\n")
+    assert "mira, 20" in out
+    assert "message 1 of" in out
+    assert "│ Weather permitting, Asha heads the Gemini survey since 2024." in out
+
+
 def test_a_question_can_be_narrowed(filled: CommandLine):
     assert texts(filled.do("ask", "release train", "--project", "apollo", "--json"))
     assert not texts(filled.do("ask", "release train", "--project", "gemini", "--json"))

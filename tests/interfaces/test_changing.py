@@ -87,7 +87,7 @@ def test_evidence_can_be_kept(recollect: CommandLine):
 
 def test_everything_of_one_person_can_be_erased(recollect: CommandLine):
     kept = recollect.remember("For Mira.")
-    for text in ("For Ravi.", "For Ravi too."):
+    for text in ("Ravi plays chess on Sundays.", "The blue bicycle is kept in the shed."):
         recollect.remember(text, "--of", "ravi")
     declined = recollect("erase", "--all-of", "ravi", stdin="no\n")
     assert declined.code == 1

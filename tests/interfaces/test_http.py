@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
@@ -80,8 +81,12 @@ def test_messages_become_evidence_with_their_artifacts(client: Client):
     events = client.evidence(kept.episode_id)
     assert [event.text for event in events] == [message.text for message in said]
     assert client.show(kept.episode_id)["memory"]["visibility"] == "project-shared"
-    found = client.query(Query(text="release of Apollo moved to Thursday", source=Source.EVIDENCE))
-    assert kept.event_ids[0] in [result.id for result in found.results]
+    asked = Query(text="release of Apollo moved to Thursday", source=Source.EVIDENCE)
+    for _ in range(100):
+        if found := [result.id for result in client.query(asked).results]:
+            break
+        time.sleep(0.05)
+    assert kept.event_ids[0] in found
 
 
 def test_a_question_carries_all_its_filters(client: Client):

@@ -20,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from recollect.interfaces import presence
+from recollect.write.ingest import Message
 from tests.interfaces.conftest import PROGRAM
 from tests.interfaces.served import Served, clean_environment, serving
 from tests.test_docs import code, prose
@@ -120,6 +121,29 @@ def test_what_is_refused_is_an_error_of_the_tool_that_says_what_helps(server: Se
         assert nothing.structured_content == {**nothing.structured_content, "results": []}  # type: ignore[dict-item]
 
     over(transport, server, story)
+
+
+def test_what_no_memory_was_made_of_is_found_in_the_messages_and_read_in_parts(server: Served):
+    filler = "Ballast, ballast, and a great deal more of it. " * 100
+    said = [Message(text=f"Log line {number}. {filler}", author="buoy", role="tool") for number in range(8)]
+    said[5] = Message(text="The buoy Svanhild drifted past Anholt.", author="buoy", role="tool")
+    kept = server.client.ingest(said, thread_id="drift")
+
+    async def story(client: Client) -> None:
+        for _ in range(100):
+            found = words(await client.call_tool("memory_query", {"query": "Where did the buoy Svanhild drift?"}))
+            if "Svanhild" in found:
+                break
+            await anyio.sleep(0.05)
+        name = kept.episode_id[-8:]
+        assert f"The buoy Svanhild drifted past Anholt. (id {name}, witness s:6-6)" in found
+        part = await client.call_tool("memory_evidence", {"id": name, "witness": "s:6-6"})
+        assert "The buoy Svanhild drifted past Anholt." in words(part)
+        whole: Any = await client.call_tool("memory_evidence", {"id": name})
+        assert len(whole.structured_content["events"]) == 3
+        assert "5 more: ask again with witness s:4-8" in words(whole)
+
+    over("http", server, story)
 
 
 def test_a_memory_cannot_break_out_of_its_fence(server: Served):

@@ -65,12 +65,29 @@ def test_the_python_of_the_readme_runs(tmp_path: Path):
     ]
 
 
-def test_the_demo_runs_and_tidies_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_the_tour_runs_and_tidies_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    done = subprocess.run([ROOT / "scripts" / "demo"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([ROOT / "scripts" / "tour"], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     shown = re.findall(r"^\$ recollect (\w+)", done.stdout, flags=re.MULTILINE)
-    assert {"init", "remember", "show", "delete", "history", "rollback", "verify"} <= set(shown)
+    assert {"init", "remember", "ask", "show", "delete", "history", "rollback", "verify"} <= set(shown)
     assert "Roll this back? [y/N] y" in done.stderr
     assert "✗" not in done.stdout + done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_is_a_server_that_says_how_to_connect(place: Path):
+    with subprocess.Popen([ROOT / "scripts" / "demo", "--port", "0"], stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout
+        told = ""
+        for line in demo.stdout:
+            told += line
+            if "Stop with Ctrl-C." in line:
+                break
+        demo.terminate()
+        rest = demo.stdout.read()
+    assert str(place / "memory.db") in told
+    assert re.search(r"claude mcp add --transport http recollect http://127\.0\.0\.1:\d+/mcp --header", told)
+    assert "recollect-hook" in told
+    assert demo.returncode == 0
+    assert "stopped" in rest

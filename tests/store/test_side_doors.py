@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from recollect.domain import codec
 from recollect.domain.change import Erase
-from recollect.domain.ids import ItemId, RecordId
-from recollect.domain.observation import Usage, Use, Used
+from recollect.domain.ids import ItemId, RecordId, Rev, Seq
+from recollect.domain.observation import Cursor, Told, Usage, Use, Used
 from tests.worlds import MIRA, ROBIN, World
 
 # -- observations -------------------------------------------------------------------------------------------
@@ -84,6 +84,30 @@ def test_operations_are_listed_latest_first_and_counted(world: World):
         ("curator", "skip", "done"): 1,
         ("forgetter", "archive", "failed"): 1,
     }
+
+
+def test_a_cursor_is_of_one_reader_in_one_thread_and_only_moves_on(world: World):
+    store, tenant = world.store, world.tenant
+    assert store.cursor(tenant, "robin", "kitchen") is None
+    store.observe(tenant, [Told("robin", "kitchen", Cursor(Rev(4), Seq(7), 2))])
+    assert store.cursor(tenant, "robin", "kitchen") == Cursor(Rev(4), Seq(7), 2)
+    assert store.cursor(tenant, "otto", "kitchen") is store.cursor(tenant, "robin", "hall") is None
+    store.observe(
+        tenant, [Told("robin", "kitchen", Cursor(Rev(6), Seq(9), 3)), Told("otto", "hall", Cursor(Rev(1), Seq(1)))]
+    )
+    store.observe(tenant, [Told("robin", "kitchen", Cursor(Rev(5), Seq(8), 2))])
+    assert store.cursor(tenant, "robin", "kitchen") == Cursor(Rev(6), Seq(9), 3)
+    assert store.cursor(tenant, "otto", "hall") == Cursor(Rev(1), Seq(1), 0)
+
+
+def test_moving_a_cursor_is_not_journalled_and_moves_with_an_export(world: World, found: Callable[[], World]):
+    world.keep()
+    head = world.store.head(world.tenant)
+    world.store.observe(world.tenant, [Told("robin", "kitchen", Cursor(head.rev, head.seq, 1))])
+    assert world.store.head(world.tenant) == head
+    other = found()
+    world.store.load(other.tenant, list(world.store.dump(world.tenant)))
+    assert other.store.cursor(other.tenant, "robin", "kitchen") == Cursor(head.rev, head.seq, 1)
 
 
 # -- checkpoints --------------------------------------------------------------------------------------------

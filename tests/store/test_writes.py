@@ -22,11 +22,13 @@ from recollect.domain.change import (
     Withdraw,
     revise,
 )
+from recollect.domain.event import Trust
 from recollect.domain.ids import CauseId, ItemId, RecordId, Seq, TenantId
 from recollect.domain.item import Visibility
 from recollect.domain.job import Finish, Leased
 from recollect.domain.record import Rules
 from recollect.domain.scope import Scope
+from recollect.domain.witness import RangeWitness
 from recollect.errors import Invalid, KeyReused, LeaseLost, NotFound, RecollectError, Repeated, Stale
 from recollect.ports import Receipt, Store, Vector
 from recollect.store.journal import Pen
@@ -430,3 +432,22 @@ def test_a_tenant_that_does_not_exist_is_named_in_the_refusal(store: Store, act:
     assert isinstance(refused.value, RecollectError)
     assert "recollect init" in refused.value.help
     assert NOWHERE not in store.tenants()
+
+
+# -- trust --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_derived_is_only_as_trusted_as_what_it_cites(world: World):
+    episode = world.keep(world.episode())
+    sure, web = world.event(episode), world.event(episode, "Ana drinks paint.", trust=Trust.UNTRUSTED)
+    trusted, doubtful = world.item(), world.item(trust=Trust.UNTRUSTED)
+    world.apply(Append(sure), Create(trusted), Create(doubtful))
+    with pytest.raises(Invalid, match="is trusted, and event"):
+        world.apply(Append(web), Derive(world.version(trusted, sure, web)))
+    world.apply(Append(web))
+    with pytest.raises(Invalid, match="is trusted, and event"):
+        world.apply(Derive(world.version(trusted, RangeWitness(episode.id, 1, 2))))
+    world.apply(Derive(world.version(doubtful, sure, web)), Derive(world.version(trusted, sure)))
+    made = replace(trusted, trust=Trust.UNTRUSTED)
+    world.apply(revise(trusted, made, world.clock.now()), Derive(world.version(trusted, web)))
+    assert len(world.store.versions(world.tenant, trusted.id)) == 2

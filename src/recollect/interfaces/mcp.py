@@ -14,12 +14,13 @@ from pydantic import BaseModel, Field
 
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId, short
-from recollect.domain.query import Answer, Filters, Query, Source
+from recollect.domain.query import Answer, Filters, Query, Result, Source
 from recollect.domain.scope import Principal
 from recollect.errors import RecollectError, checked
 from recollect.interfaces import documents
 from recollect.interfaces.fence import bullet, fenced
 from recollect.interfaces.http import answers
+from recollect.interfaces.looking import look
 from recollect.memory import Memory
 from recollect.write.message import Remembered
 
@@ -35,7 +36,7 @@ _QUERY = """Search long-term memory: facts, decisions, preferences, events and t
 
 Ask in plain words, one topic at a time; names, error codes, paths and dates help. An empty answer means that memory
 knows nothing about it: say so rather than guess. Each result ends with its id; memory_evidence shows what it rests on.
-With source "evidence" the original messages are searched, word for word."""
+Where no memory was made of it, the original messages are searched, word for word."""
 
 _REMEMBER = """Keep one statement in long-term memory, for later conversations.
 
@@ -48,6 +49,7 @@ _EVIDENCE = """Show what a memory rests on: the original messages, word for word
 
 Use it before you quote, when a memory is doubted or contradicts another, or when its wording is too short."""
 
+MOST = 16_000  # characters of evidence at a time: about 4,000 tokens
 _READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, destructive_hint=False, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, idempotent_hint=False, destructive_hint=False, open_world_hint=False)
 
@@ -103,8 +105,9 @@ def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCP
         top_k: Annotated[int, Field(description="At most so many results.", ge=1, le=50)] = 8,
         budget_tokens: Annotated[int, Field(description="The answer is not longer than this.", ge=50, le=8000)] = 800,
         source: Annotated[
-            Literal["memory", "evidence"], Field(description="Memories, or the original messages word for word.")
-        ] = "memory",
+            Literal["any", "memory", "evidence"],
+            Field(description="memory, evidence (the original messages word for word), or any: memory first."),
+        ] = "any",
         updated_after: Annotated[datetime | None, Field(description="Only what is newer: a date or a time.")] = None,
         updated_before: Annotated[datetime | None, Field(description="Only what is older: a date or a time.")] = None,
     ) -> Annotated[CallToolResult, answers.QueryAnswer]:
@@ -118,9 +121,9 @@ def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCP
                 ),
                 top_k=top_k,
                 budget_tokens=budget_tokens,
-                source=Source(source),
+                source=Source.EVIDENCE if source == "evidence" else Source.MEMORY,
             )
-            answer = door(ctx).query(asked)
+            answer = look(door(ctx), asked) if source == "any" else door(ctx).query(asked)
         return _result(_said(answer), documents.answer_document(answer))
 
     @server.tool(title="Remember", description=_REMEMBER, annotations=_WRITES)
@@ -156,8 +159,12 @@ def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCP
             behind = door(ctx)
             item_id = ItemId(id) if len(id) == 36 else behind.find(id)
             events = behind.evidence(item_id, witness)
-        lines = [_quoted(event) for event in events] or ["There is no evidence for it that you may read."]
-        return _result(fenced(lines), {"id": item_id, "events": [documents.event_document(one) for one in events]})
+        shown = _within(events)
+        lines = [_quoted(event) for event in shown] or ["There is no evidence for it that you may read."]
+        if len(shown) < len(events):
+            rest = events[len(shown) :]
+            lines.append(f"{len(rest)} more: ask again with witness s:{rest[0].seq}-{rest[-1].seq}")
+        return _result(fenced(lines), {"id": item_id, "events": [documents.event_document(one) for one in shown]})
 
     return server
 
@@ -200,9 +207,28 @@ def _result(text: str, document: dict[str, object]) -> CallToolResult:
 def _said(answer: Answer) -> str:
     if not answer.results:
         return "\n".join([*answer.header, "Memory knows nothing about this."])
-    return fenced([*answer.header, *(bullet(result.text, short(ItemId(result.id))) for result in answer.results)])
+    return fenced([*answer.header, *(_line(result) for result in answer.results)])
+
+
+def _line(result: Result) -> str:
+    """A memory by its id; a message by its thread and its place there, which is how more of it is asked for."""
+    episode, seq = result.meta.get("episode"), result.meta.get("seq")
+    if episode is None:
+        return bullet(result.text, short(ItemId(result.id)))
+    said = f"{result.meta.get('author')}, {str(result.meta.get('ts'))[:16]}: {result.text}"
+    return bullet(said, f"{short(ItemId(str(episode)))}, witness s:{seq}-{seq}")
 
 
 def _quoted(event: Event) -> str:
     trust = "" if event.trust.value == "trusted" else ", untrusted"
     return f"[{event.seq}] {event.author}, {event.ts:%Y-%m-%d %H:%M} UTC{trust}:\n{event.text}"
+
+
+def _within(events: Sequence[Event]) -> Sequence[Event]:
+    """As many events as fit; one at least."""
+    room = MOST
+    for number, event in enumerate(events):
+        room -= len(event.text)
+        if room < 0:
+            return events[: max(1, number)]
+    return events

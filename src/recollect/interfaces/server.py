@@ -9,19 +9,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from recollect.errors import Invalid, Refused, StoreUnreachable
+from recollect.errors import Invalid, ModelFailed, Refused, StoreUnreachable
 from recollect.interfaces import presence
 from recollect.interfaces.presence import Claim, Presence
 
 if TYPE_CHECKING:
+    from recollect.custody import Deps
     from recollect.interfaces.credentials import CredentialFile
-    from recollect.jobs.worker import Worker
     from recollect.settings import Settings
 
 PORT = 7077  # the default of the settings
@@ -114,15 +116,11 @@ class _Server:
         memory = Memory(replace(deps, wake=crew.wake, rest=crew.close), owner)
         worker = wiring.workers(deps, settings)  # for what comes by the clock, and from other programs
         here = Presence(_address(listener), token, os.getpid(), version("recollect"))
-        threads = [
-            threading.Thread(target=worker.run, args=(self._stop,), name="worker"),
-            threading.Thread(target=_warm, args=(worker,), name="warm", daemon=True),
-        ]
+        jobs = threading.Thread(target=worker.run, args=(self._stop,), name="worker")
 
         def ready() -> None:
             self._claim.announce(here)
-            for thread in threads:
-                thread.start()
+            jobs.start()
             self._ready(here)
 
         app = make_app(
@@ -131,6 +129,7 @@ class _Server:
             hosts=[*self._listening.names, self._listening.host],
             numbers=not self._listening.loopback,
             ready=ready,
+            warm=lambda: _warm(deps),
         )
         config = uvicorn.Config(
             app,
@@ -146,8 +145,8 @@ class _Server:
                 uvicorn.Server(config).run(sockets=[listener])
         finally:
             self._stop.set()
-            if threads[0].ident:
-                threads[0].join()
+            if jobs.ident:
+                jobs.join()
             memory.close()
 
 
@@ -165,10 +164,12 @@ class _usual_signals:  # noqa: N801 - read as a word: with _usual_signals()
 def _nothing(_number: int, _frame: FrameType | None) -> None: ...
 
 
-def _warm(worker: "Worker") -> None:
-    """Load what the first question will need, while nobody waits for it."""
-    if worker.deps.embedder is not None:
-        worker.deps.embedder.embed(["warm"])
+def _warm(deps: "Deps") -> None:
+    """Load what the first question needs, while nobody waits for it."""
+    import_module("recollect.read.query")
+    if deps.embedder is not None:
+        with suppress(ModelFailed):  # a remote one may be away; who asks is told
+            deps.embedder.embed(["warm"])
 
 
 def _listen(listening: Listening) -> socket.socket:

@@ -1,6 +1,7 @@
 """The bundled embedder: all-MiniLM-L6-v2 in int8, run on this machine. Loaded when the first text comes."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
@@ -92,6 +93,7 @@ class _Model:
 
 
 def _session(network: bytes) -> _Session:
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before it is loaded: else it reports to its makers, and leaves files
     runtime = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # no threads of its own: a fork is harmless

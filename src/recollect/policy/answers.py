@@ -131,13 +131,14 @@ _FIRST = re.compile(
 _OPTION = re.compile(
     r"(?:^|\s)\(?([A-Da-d1-4])[).:]\s+(\S.{2,120}?)(?=[,;]?\s+(?:or\s+)?\(?[A-Da-d1-4][).:]\s|[\n;?]|\.\s|\.?$)"
 )
+_NAMED = re.compile(r"\b([A-D]) (?:is|would be|means|=) ([^,.;?\n]{3,80})")
 _LETTER = re.compile(r"^(?:option\s+)?([A-Da-d1-4])(?:[).:,!]+\s*|\s*$|\s+please\b)(.*)$", re.IGNORECASE | re.DOTALL)
 
 
 def _lettered(before: str, first: Sentence, voice: Voice) -> Reply | None:
     """One of the options by its letter: "B" to "A) by mail, B) by post"."""
     letter = _LETTER.match(first.text)
-    options = {match[1].lower(): match[2] for match in _OPTION.finditer(before)}
+    options = {match[1].lower(): match[2] for match in [*_OPTION.finditer(before), *_NAMED.finditer(before)]}
     if not letter or letter[1].lower() not in options or len(options) < 2:
         return None
     chosen = _heard(options[letter[1].lower()], voice)

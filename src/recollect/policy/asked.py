@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from recollect.policy.dates import mentions
+from recollect.policy.dates import Mention, mentions
 
 MOST_WORDS = 16
 """Words that are looked for. Of a whole message as a question the rarest are enough, and tell more."""
+STATEMENT = 14
+"""From so many words on a text is a statement: what it says is looked for, whatever it asks besides."""
 
 _ENGLISH = """
 a an the and or but if then than so as of at by for from in into on onto to with without about over under up
@@ -135,6 +137,8 @@ class Asked:
 
     matter: str
     words: tuple[str, ...]
+    core: tuple[str, ...]
+    """The words without those that name a time: a text from that time need not hold them."""
     names: frozenset[str]
     """Words that may be people's names, in lower case."""
     first: date | None = None
@@ -147,6 +151,8 @@ class Asked:
     """It asks for something to be done or proposed: what one likes and wants always holds for it."""
     reply: bool = False
     """It asks for what the assistant said."""
+    statement: bool = False
+    """It is long, and says more than it asks."""
 
     def without(self, people: frozenset[str]) -> str:
         """The matter without these people's names. What somebody said seldom holds their own name."""
@@ -160,19 +166,30 @@ class Asked:
 def asked(text: str, at: date) -> Asked:
     """What a question asks on that day."""
     matter = _matter(text)
-    advice = bool(_ADVICE.search(text)) and not _LOOKS_BACK.search(text) and not _BROAD.search(text)
+    found = words(matter)
+    names = frozenset(_lower(name) for name in _NAME.findall(text))
+    if len(found) >= STATEMENT:
+        return Asked(matter=matter, words=found, core=found, names=names, statement=True)
     times = mentions(text, at, back=True)
+    timeless = frozenset(words(_outside(matter, mentions(matter, at, back=True))))
     return Asked(
         matter=matter,
-        words=words(matter),
-        names=frozenset(_lower(found) for found in _NAME.findall(text)),
+        words=found,
+        core=tuple(word for word in found if word in timeless) or found,
+        names=names,
         first=min(time.first for time in times) if times else None,
         last=max(time.last for time in times) if times else None,
         anchor=None if times else _anchor(text),
         when=bool(_WHEN.search(text)),
-        advice=advice,
+        advice=bool(_ADVICE.search(text)) and not _LOOKS_BACK.search(text) and not _BROAD.search(text),
         reply=bool(_YOUR_WORDS.search(text)),
     )
+
+
+def _outside(text: str, times: Sequence[Mention]) -> str:
+    for time in reversed(times):
+        text = text[: time.start] + " " + text[time.end :]
+    return text
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -56,6 +56,8 @@ def goes_by(text: str, speaker: str) -> str | None:
 
 
 DISMISSES = re.compile(r"(?:actually,?\s+)?(?:no,?\s+)?forget\s+(?:about\s+)?([A-Z]\w+),\s+", re.IGNORECASE)
+EXPLETIVE = re.compile(r"it(?:'s| is| was) (?:so |really |very |quite )?\w+ (?:to|that|when|how|what)\b", re.IGNORECASE)
+"""A sentence whose "it" means nothing: "It was special to watch"."""
 OWN = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.IGNORECASE)
 LEANS = re.compile(
     r"(?:he|she|it|they|her|his|its|their|that|this|these|those|same|both|him|them)(?:'s|'re|'ll)?\b", re.IGNORECASE
@@ -133,3 +135,11 @@ def main_clause(text: str) -> str:
     whole = re.match(r"[,;:—\u2013-]|\s+(?:and|but|so|because|since|as|when|while|which)\s", found.group())
     best = head if whole else head[:cut] if cut > 0 else ""
     return best if len(best.split()) >= 4 else ""
+
+
+def last_clause(text: str) -> str:
+    """The clause behind the first comma, where it can stand by itself."""
+    _, _, rest = text.partition(", ")
+    return (
+        rest if len(rest.split()) >= 4 and re.match(r"(?:\w+ ){1,3}(?:is|are|was|has|will|must|needs)\b", rest) else ""
+    )

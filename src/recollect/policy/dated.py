@@ -63,8 +63,8 @@ _FOND = re.compile(
 _DETERMINED = re.compile(r"\b(?:the|a|an|this|our|my|your|\w+'s)\s$", re.IGNORECASE)
 _PART = re.compile(r"(?:in\s)?(early|late|mid)\b", re.IGNORECASE)
 _LEADS = re.compile(
-    r"\b(?:in|on|by|since|until|till|from|of|before|after|for|due|around|within|to|early|late|as of|than|is|"
-    r"was|starting)[ -]$",
+    r"\b(?:in|on|by|since|until|till|from|of|before|after|for|due|around|within|to|early|late|as of|than|"
+    r"starting)[ -]$",
     re.I,
 )
 _UNTIL = re.compile(

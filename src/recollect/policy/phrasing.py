@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.policy import referents as about
-from recollect.policy.referents import Referents, possessive
+from recollect.policy.referents import KIN, Referents, possessive
 from recollect.policy.verbs import BASES, is_adverb, is_doing, is_form, is_past, third_person
 
 TEAM = "the team"
@@ -42,9 +42,21 @@ class Voice:
     you: str = "the assistant"
 
 
+_THING_IS = re.compile(r"\b([a-z]{3,})'s(?= (?:on|at|in|from|due|signed|done|ready|over)\b(?!-))")
+_KIN_IS = re.compile(
+    r"\b(" + "|".join(sorted(KIN, key=len, reverse=True)) + r")'s (?=(?:an?|the|in|at|on|not|also|so|very|"
+    r"vegan|vegetarian|"
+    r"allergic|pregnant|sick|ill|fine|away|back|here|there|called|diabetic|deaf|retired|married|moving|working|living|going|coming|getting|visiting|"
+    r"staying|studying|turning|having|selling|buying|leaving|starting|expecting|looking|waiting|doing)\b)",
+    re.IGNORECASE,
+)
+
+
 def expanded(text: str) -> str:
     """Short forms written out: "I've" is "I have"."""
     if "'" in text:
+        text = _THING_IS.sub(r"\1 is", text)
+        text = _KIN_IS.sub(r"\1 is ", text) if "'s " in text else text
         text = _SHORT.sub(_full, text).replace("I have got ", "I have ").replace("we have got ", "we have ")
     return _ODD.sub(_odd, text)
 
@@ -157,6 +169,8 @@ class _Retelling:
             return None
         now = about.after(self._voice.referents, "".join(self._said), self._voice.speaker, own=False)
         match low:
+            case "she" | "her" if now.person(low) is None and self._next(place) in ("is", "has", "was"):
+                return now.thing or low  # a boat
             case "he" | "she" | "him" | "himself" | "herself":
                 return now.person(low) or low
             case "his" | "hers":
@@ -167,6 +181,8 @@ class _Retelling:
                 return _of(found, low) if owned and owned not in _NOT_OWNED else found or low
             case "that":
                 return now.thing or low
+            case "it" if self._before in _TO_SOMEBODY and self._voice.referents.thing:
+                return self._voice.referents.thing  # "a rule for it": not the rule
             case "it" | "itself":
                 return now.thing or low
             case "its":

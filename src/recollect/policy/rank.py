@@ -22,9 +22,10 @@ BEST: Final = 100
 """How many of the best the others are compared with."""
 SESSION: Final = timedelta(hours=6)
 """A longer silence in a thread begins another session."""
-LONG_QUESTION: Final = 12
-"""From so many words on a question is a statement: its words tell more than its direction."""
+STATEMENT: Final = 0.5
+"""What the vector of a statement is worth, against that of a question: its words tell more than its direction."""
 
+_MORE: Final = 20
 _SIGNS: Final = str.maketrans(dict.fromkeys("\n\t\"'(),.;:!?/-_[]{}*`#<>=’“”", " "))  # noqa: RUF001
 
 
@@ -55,6 +56,8 @@ class Weights:
     same_exchange: float = -2.0
     time: float = 1.0
     fact: float = 1.0
+    coverage: float = 2.0
+    coverage_of_statement: float = 4.0
 
 
 WEIGHTS: Final = Weights()
@@ -83,6 +86,8 @@ class Said:
     times: bool = False
     standing: bool = False
     prefers: bool = False
+    covers: float = 0.0
+    """The share of the question that it holds, its words weighed by their rarity among all that were found."""
 
 
 @dataclass(slots=True)
@@ -91,8 +96,8 @@ class Placed:
 
     seen: Seen
     signals: dict[str, float] = field(default_factory=dict[str, float])
-    around_text: float = 0.0
-    around_vector: float = 0.0
+    around: float = 0.0
+    """What its neighbours would add to the shortest of turns."""
 
     @property
     def score(self) -> float:
@@ -114,27 +119,25 @@ def shortlist(asked: Asked, found: Sequence[Seen], most: int, weights: Weights =
     text = above([seen.text or 0.0 for seen in found], 0.05 * max((seen.text or 0.0 for seen in found), default=0.0))
     lowest = min((seen.cosine for seen in found if seen.cosine is not None), default=0.0)
     vector = above([max(lowest if seen.cosine is None else seen.cosine, 0.0) for seen in found], 0.02)
-    worth = weights.vector * (0.5 if len(asked.words) >= LONG_QUESTION else 1.0)
+    worth = weights.vector * (STATEMENT if asked.statement else 1.0)
     place = {(seen.thread, seen.seq): number for number, seen in enumerate(found)}
     sessions = _sessions(found)
     best_text, best_vector = _best_of(sessions, text), _best_of(sessions, vector)
+    speaks = {author: weights.speaker * _speaks(asked, author) for author in {seen.author for seen in found}}
     placed: list[Placed] = []
     for number, seen in enumerate(found):
         beside = [place.get((seen.thread, seen.seq + step)) for step in (-1, 1, -2, 2)]
-        one = Placed(
-            seen,
-            {
-                "text": weights.text * text[number],
-                "vector": worth * vector[number],
-                "session": weights.session_text * best_text[number] + weights.session_vector * best_vector[number],
-                "speaker": weights.speaker * _speaks(asked, seen.author),
-                "time": weights.time * within(asked, seen.at.date()),
-            },
-            _around(text, beside, (weights.text_before, weights.text_after, weights.text_around)),
-            _around(vector, beside, (weights.vector_before, weights.vector_after, weights.vector_around)),
-        )
-        one.signals["neighbours"] = 0.5 * (one.around_text + one.around_vector)
-        placed.append(one)
+        words = _around(text, beside, weights.text_before, weights.text_after, weights.text_around)
+        sense = _around(vector, beside, weights.vector_before, weights.vector_after, weights.vector_around)
+        signals = {
+            "text": weights.text * text[number],
+            "vector": worth * vector[number],
+            "neighbours": 0.5 * (words + sense),
+            "session": weights.session_text * best_text[number] + weights.session_vector * best_vector[number],
+            "speaker": speaks[seen.author],
+            "time": weights.time * within(asked, seen.at.date()) if asked.first else 0.0,
+        }
+        placed.append(Placed(seen, signals, words + sense))
     placed.sort(key=_best_first)
     return placed[:most]
 
@@ -151,13 +154,15 @@ def settle(
         words = said[one.seen.ref]
         length = min(max(words.length, 20), 3_000)
         short = 1 / (1 + (length / 400) ** 2)
-        one.signals["neighbours"] = short * (one.around_text + one.around_vector)
+        one.signals["neighbours"] = short * one.around
         one.signals["form"] = (
             weights.length * (min(log(length), log(300)) - 5)
             + weights.overlong * max(log(length) - log(300), 0)
             + (weights.question * short if words.asks else 0)
             + (weights.tells_a_time if asked.when and words.times else 0)
         )
+        worth = weights.coverage_of_statement if asked.statement else weights.coverage
+        one.signals["coverage"] = worth * words.covers
         one.signals["standing"] = _standing(asked, words, weights)
         one.signals["role"] = _answers(asked, words, weights)
         one.signals["fact"] = weights.fact * facts.get(one.seen.ref, 0.0)
@@ -181,7 +186,7 @@ def confidence(cosine: float | None, coverage: float, together: float, words: in
     questions about other conversations (the area under its curve is 0.92 in cross-validation; by words alone, 0.88).
     """
     if cosine is None:
-        sum_ = 5.0 * coverage + 1.4 * together - 0.2 * log(max(words, 1)) - 3.4
+        sum_ = 5.5 * coverage + 1.5 * together - 3.6
     else:
         sum_ = 10.3 * cosine + 2.0 * coverage + 1.3 * together - 1.1 * log(max(words, 1)) - 5.1
     return 1 / (1 + exp(-sum_))
@@ -190,6 +195,8 @@ def confidence(cosine: float | None, coverage: float, together: float, words: in
 def humbled(scores: Sequence[float], trusted: Sequence[bool]) -> list[float]:
     """The scores, where what is untrusted never outranks what is trusted and about the same question: a trusted hit
     that is at least a quarter as likely comes first."""
+    if all(trusted):
+        return list(scores)
     held: list[float] = []
     for score, believed in zip(scores, trusted, strict=True):
         rivals = [other for other, good in zip(scores, trusted, strict=True) if good and 4 * other >= score]
@@ -204,7 +211,8 @@ def telling(words: Sequence[str], frequency: Mapping[str, int], documents: int) 
         held = frequency.get(word, 0)
         parts = stems(word)
         for part in parts:
-            rare = log((max(documents - held, 0) + 0.5) / (held + 0.5) + 1) / len(parts)
+            # So many more texts, as if there were always some: in a small store a word nobody used yet tells little.
+            rare = max(log((documents + _MORE) / (held + 1)), 0.0) / len(parts)
             worth[part] = worth.get(part, 0.0) + rare
     whole = sum(worth.values()) or 1.0
     return {part: value / whole for part, value in worth.items()}
@@ -217,6 +225,21 @@ def covered(worth: Mapping[str, float], texts: Sequence[str]) -> tuple[float, fl
     best = max((sum(needles[needle] for needle in found) for found in held), default=0.0)
     together = frozenset[str]().union(*held[:10])
     return best, sum(needles[needle] for needle in together)
+
+
+def coverage(words: Sequence[str], texts: Mapping[str, str]) -> dict[str, float]:
+    """The share of a question that each text holds. Words are weighed by their rarity among these texts: they are one
+    tenant's, and about the matter; the index counts others' too."""
+    folded = {ref: f" {_fold(text)}" for ref, text in texts.items()}
+    needles = [[f" {_fold(part)}" if part.isascii() else part for part in stems(word)] for word in words]
+    held = [[ref for ref, text in folded.items() if any(needle in text for needle in parts)] for parts in needles]
+    worth = [log((len(texts) + 1) / (len(refs) + 0.5)) if refs else 0.0 for refs in held]
+    whole = sum(worth) or 1.0
+    shares = dict.fromkeys(texts, 0.0)
+    for value, refs in zip(worth, held, strict=True):
+        for ref in refs:
+            shares[ref] += value / whole
+    return shares
 
 
 def _fold(text: str) -> str:
@@ -232,10 +255,13 @@ def _best_first(one: Placed) -> tuple[float, str]:
     return (-one.score, one.seen.ref)
 
 
-def _around(values: Sequence[float], beside: Sequence[int | None], worth: tuple[float, float, float]) -> float:
+def _around(values: Sequence[float], beside: Sequence[int | None], first: float, second: float, rest: float) -> float:
     """What the neighbours add: the one before, the one after, and the two beyond them."""
-    before, after, *beyond = (0.0 if number is None else max(values[number], -1.0) + 1.0 for number in beside)
-    return worth[0] * before + worth[1] * after + worth[2] * sum(beyond)
+    total = 0.0
+    for number, worth in zip(beside, (first, second, rest, rest), strict=True):
+        if number is not None and values[number] > -1.0:
+            total += worth * (values[number] + 1.0)
+    return total
 
 
 def _sessions(found: Sequence[Seen]) -> list[list[int]]:

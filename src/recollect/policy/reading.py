@@ -7,7 +7,6 @@ documents and system prompts are evidence, not statements.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from recollect.domain.event import Event, Trust
 from recollect.policy import referents, talk
@@ -18,6 +17,7 @@ from recollect.policy.clauses import (
     AFTERTHOUGHT,
     BARE,
     DISMISSES,
+    EXPLETIVE,
     LEANS,
     OCCASION,
     OWN,
@@ -25,16 +25,18 @@ from recollect.policy.clauses import (
     elliptic,
     goes_by,
     labelled,
+    last_clause,
     main_clause,
     matter,
     riddle,
     without_hidden,
 )
 from recollect.policy.dated import dated
-from recollect.policy.phrasing import TEAM, Voice, ordered, retold, subjected
+from recollect.policy.draft import Draft
+from recollect.policy.phrasing import TEAM, Voice, expanded, ordered, retold, subjected
 from recollect.policy.referents import Referents
 from recollect.policy.secrets import redact
-from recollect.policy.sentences import QUOTATION, Sentence, prose, sentences
+from recollect.policy.sentences import QUOTATION, Sentence, english, prose, sentences
 from recollect.policy.talk import Talk
 from recollect.policy.verbs import BASES
 from recollect.policy.wording import fit
@@ -42,28 +44,12 @@ from recollect.policy.worth import DECIDED, KEPT, technical, worth
 from recollect.policy.wrapping import stripped
 
 _NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
-_LATELY = 800
+_RECENT = 3
+"""Turns back that a pronoun may point to."""
+_LATELY = 600
 """Characters at the end of an assistant's turn that say what is spoken of next."""
 LONGEST_TURN = 20_000
 """Characters of a turn that are read. A longer one is a paste, and its beginning says what it is."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A statement told in the third person that keeps the rules of wording, not weighed yet."""
-
-    text: str
-    said: str
-    """The words it was drawn from, as they stood."""
-    witnesses: tuple[int, ...]
-    speaker: str
-    technical: bool
-    times: int = 0
-    decision: bool = False
-    corrects: bool = False
-    hedged: bool = False
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
 
 
 @dataclass(slots=True)
@@ -82,16 +68,24 @@ def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
     What others state is read again only where a fresh turn may correct it.
     """
     thread = _Thread()
+    recent = min(fresh, default=len(turns)) - _RECENT
     corrected = any(_amends(turns[place].text) for place in fresh)
     for place, turn in enumerate(turns):
-        text = redact(turn.text[:LONGEST_TURN]).text
+        text = redact(_read_of(turn, known=place not in fresh)).text
         thread.technical = thread.technical or (turn.role != "system" and technical(text))
         if _is_person(turn) and not whole_turns.prompts(text) and not whole_turns.injects(text):
-            _Turn(thread, turns, place, text).read(known=place not in fresh and not corrected)
-        elif turn.role == "assistant" and not whole_turns.injects(text):
-            for sentence in sentences(text[-_LATELY:]):
+            _Turn(thread, turns, place, text).read(known=place not in fresh and not corrected, recent=place >= recent)
+        elif turn.role == "assistant" and place >= recent and not whole_turns.injects(text):
+            for sentence in sentences(text):
                 thread.referents = referents.after(thread.referents, sentence.text, name_of(turn), own=False)
     return thread.drafts
+
+
+def _read_of(turn: Event, *, known: bool) -> str:
+    """As much of a turn as is read: the end of what an assistant said, the beginning of what is known or a paste."""
+    if turn.role == "assistant":
+        return turn.text[-_LATELY:]
+    return turn.text[: 2 * _LATELY if known or not _is_person(turn) else LONGEST_TURN]
 
 
 def _amends(text: str) -> bool:
@@ -122,8 +116,8 @@ class _Turn:
         self._before: Draft | None = None
         """What was kept of the sentence before."""
 
-    def read(self, *, known: bool) -> None:
-        """`known`: its statements were read before; it is context."""
+    def read(self, *, known: bool, recent: bool) -> None:
+        """`known`: its statements were read before; it is context. `recent`: "she" may mean somebody named in it."""
         thread = self._thread
         if whole_turns.ends_play(self._text):
             thread.playing = False
@@ -132,8 +126,11 @@ class _Turn:
             thread.playing = True
         if thread.playing:
             return
+        if known and not recent:
+            return
         start = whole_turns.cites(self._text)
-        self._whole = sentences(self._text if start is None else self._text[:start])
+        read = sentences(self._text if start is None else self._text[:start])
+        self._whole = [sentence for sentence in read if english(sentence)]
         if known:
             for sentence in self._whole:
                 self._mention(sentence)
@@ -180,7 +177,7 @@ class _Turn:
             self._mention(Sentence(f"using {found[1]}"))
             text = text[found.end() :]
         bare = stripped(text)
-        if not bare.text:
+        if not bare.text or EXPLETIVE.match(bare.text):
             return None
         if bare.label:
             self._mention(Sentence(labelled(bare.label)))
@@ -191,6 +188,7 @@ class _Turn:
         ):
             return None
         rule = again is Talk.RULE
+        said = Sentence(expanded(said.text))
         told, leans, fragment = self._told(said, bare.label, rule=rule)
         rule = rule or told.startswith(f"{self._speaker} wants ")
         return self._keep(
@@ -257,7 +255,7 @@ class _Turn:
         if value < KEPT:
             return None
         decision = decision or said.says(DECIDED)
-        text = fit(when.text) or fit(main_clause(when.text))
+        text = fit(when.text) or fit(main_clause(when.text)) or fit(last_clause(when.text))
         if text is None:
             return None
         draft = Draft(
@@ -326,7 +324,7 @@ class _Turn:
         before = self._place - 1
         if before < 0 or self._turns[before].role != "assistant" or not said:
             return 0
-        asked = redact(self._turns[before].text[:LONGEST_TURN]).text
+        asked = redact(self._turns[before].text[-2 * _LATELY :]).text
         if whole_turns.injects(asked):
             return 0
         found = reply(prose(asked), said, self._voice())

@@ -49,6 +49,7 @@ _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-
 _THING = re.compile(
     r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
 )
+_USED = re.compile(r"\b(?:use|using|via|install|add|adopt|drop) ([A-Z][\w+-]*)")
 _PLACE = re.compile(r"\b(?:in|at|on|near|via|around)\s$", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"(?:'s)? (?:is|was|has|had|will|would|can|asked|said|told|wants?|thinks?|says|and [A-Z]|\w+s|\w+ed)\b"
@@ -120,7 +121,7 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
         elif phrase.solid:
             things.append(phrase.told)
     for match in _NAME.finditer(text):
-        name = " ".join(word for word in match.group().split() if word.lower() not in NOT_NAMES)
+        name = " ".join(word for word in match.group().split() if word.lower() not in NOT_NAMES).removesuffix("'s")
         inside = any(start <= match.start() < end for start, end in taken)
         placed = _PLACE.search(text[: match.start()]) is not None
         first = match.start() == 0 and not _SUBJECT.match(text[match.end() :])
@@ -134,6 +135,7 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
     ]
     if re.search(r"\b(?:someone|somebody)\b", text):
         persons.append(Person("the person"))
+    things += [match[1] for match in _USED.finditer(text)]
     things += [match[1].rstrip(".") for match in _THING.finditer(text) if not _common(match[1])]
     return Referents(
         persons=(*_unique(persons), *referents.persons)[:6],
@@ -164,8 +166,8 @@ def _common(word: str) -> bool:
 
 
 _NO_THINGS = frozenset(
-    """time way lot bit day week month year moment morning evening while few one couple hour minute same other
-    next last first thing stuff point case question""".split()
+    """team user assistant person time way lot bit day week month year moment morning evening while few one
+    couple hour minute same other next last first thing stuff point case question""".split()
 )
 _GOES_ON = re.compile(r"\s+(?:on|in|to|at|for|from|with|by|as|about|into|up|out|off|down|the|a|an|\d)\b", re.IGNORECASE)
 
@@ -211,7 +213,7 @@ class _Phrase:
     @property
     def solid(self) -> bool:
         last = self.words[-1].lower()
-        return self.match["det"].lower() != "that" and last != "team" and last not in _NO_THINGS
+        return self.match["det"].lower() != "that" and last not in _NO_THINGS
 
     @property
     def told(self) -> str:

@@ -243,6 +243,12 @@ def _said(kind: str, pattern: str, *hints: str, holds: Callable[[str], bool] | N
 
 _SAID = (
     _said(
+        "aws secret key",
+        r"aws.{0,20}(?:secret|"
+        r"key)[^a-z0-9/+\n]{1,6}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])",
+        "aws",
+    ),
+    _said(
         "secret",  # password = "…", api_key: …, "token": "…", SECRET_KEY=…
         _NAMES
         + r"""(?:_(?!hash)\w{1,20})?["'`]?[ \t]{0,3}(?::|=>|:?=)[ \t]{0,3}["'`]?"""
@@ -264,12 +270,6 @@ _SAID = (
         holds=_given,
     ),
     _said("credentials", r"bearer (?P<secret>[\w.~+/-]{20,4000}=*)", "bearer ", holds=_given),
-    _said(
-        "aws secret key",
-        r"aws.{0,20}(?:secret|"
-        "key)[^a-z0-9/+\n]{1,6}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])",
-        "aws",
-    ),
     _said("azure key", r"(?:accountkey|sharedaccesskey)=(?P<secret>[\w+/]{20,128}={0,2})", "accesskey=", "accountkey="),
     _said(
         "password",
@@ -301,6 +301,17 @@ _SAID = (
         "key",
         "token",
         "secret",
+        holds=_given,
+    ),
+    _said(
+        "password",  # the login is admin / …
+        r"(?:log-?in|logon|credential|user/pass(?:word)?)s?(?: (?:for|to|of) [\w .'-]{1,30}?)?(?: is| are|:|=)+ "
+        r"[\w.@+-]{1,40} ?[/:|] ?(?P<secret>[^\s,;]{4,100})",
+        "login",
+        "log-in",
+        "logon",
+        "credential",
+        "user/pass",
         holds=_given,
     ),
     _said(

@@ -11,7 +11,10 @@ QUOTATION = "\ufffc"
 """Stands where a quotation was taken out."""
 LONGEST = 1_000
 """Characters of a sentence that are read; nobody says more in one breath."""
-_NO_WORD = re.compile(r"\S{150}")
+_NO_WORD = re.compile(r"\S{150}|\\[()\[\]a-z]|\$\$")
+"""What no word is as long as, and formulas."""
+_ASIDE = re.compile(r"\[(?!redacted:)[^\]\n]{3,300}\](?!\()")
+"""What somebody does while speaking: "[shares a photo]"."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“„«]([^\"”“»\n]{12,2000})[\"”“»]|(?<!\w)'([^'\n]{24,2000})'(?!\w)")
@@ -89,10 +92,36 @@ def _sentences(text: str) -> tuple[Sentence, ...]:
         position = 0
         for end in [*ends(line), len(line)]:
             part = line[position:end].strip()
-            if any(sign.isalnum() for sign in part) and not _NO_WORD.search(part):
+            if _wordy(part) and not _NO_WORD.search(part):
                 found.append(Sentence(part[:LONGEST]))
             position = end
     return tuple(found)
+
+
+def _wordy(text: str) -> bool:
+    """Whether there is more to a text than signs and numbers."""
+    return any(sign.isalnum() for sign in text) and (
+        len(text) < 20 or 2 * sum(map(str.isalpha, text)) >= len(text) or "`" in text or "/" in text
+    )
+
+
+def english(sentence: Sentence) -> bool:
+    """Whether a sentence may be English: the rules of the third person are those of English."""
+    if sentence.text.isascii() and not _FOREIGN.intersection(sentence.words):
+        return True
+    letters = [sign for sign in sentence.text if sign.isalpha()]
+    if 3 * sum(sign > "\u024f" for sign in letters) > len(letters):
+        return False
+    return len(_FOREIGN.intersection(sentence.words)) < 2 or not _ENGLISH.isdisjoint(sentence.words)
+
+
+_FOREIGN = frozenset(
+    """ich und der die das nicht ist mein meine wir ein eine mit auf für von zu bin habe sind auch aber dass je
+    suis et le la les mon ma mes nous est une des dans pour avec pas que qui mais yo soy el los las mi mis es
+    una por para con pero tengo jag och att är inte min det som jestem nie się mam jest i w na sono il gli ho
+    mia della che non ik en het niet mijn een van eu sou o os minha meu não uma com""".split()
+) - {"i", "as", "a", "o", "in", "is", "en", "de", "die", "la", "das", "es"}
+_ENGLISH = frozenset("the is are was my we our to of and for with have has not it that".split())
 
 
 def prose(text: str) -> str:
@@ -102,6 +131,8 @@ def prose(text: str) -> str:
         text = _FENCE.sub("\n", text)
     if "<" in text:
         text = _COMMENT.sub("\n", text)
+    if "[" in text:
+        text = _ASIDE.sub(" ", text)
     lines = text.splitlines()
     code = [_is_code(line) for line in lines]
     if any(code):

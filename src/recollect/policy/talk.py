@@ -35,28 +35,31 @@ _SUBJECTS = frozenset(
     everyone any""".split()
 )
 _SUPPOSING = phrases(
-    """suppose, supposing, imagine, hypothetically, in theory, theoretically, what if, let's say, let us say, say
-    we, say i, say a, say you, say someone, would have been, could have been, as if, if only, pretend, in an
-    ideal world, in a perfect world, thought experiment, i wish, for the sake of argument, for argument's sake,
-    were i, one could"""
+    """according to wikipedia, somebody claimed, someone claimed, in a forum, they say, people say, i read that,
+    i heard that, i've read that, i've heard that, rumour has it, rumor has it, in the movie, in the film, in
+    the book, suppose, supposing, imagine, hypothetically, in theory, theoretically, what if, let's say, let us
+    say, say we, say i, say a, say you, say someone, would have been, could have been, as if, if only, pretend,
+    in an ideal world, in a perfect world, thought experiment, i wish, for the sake of argument, for argument's
+    sake, were i, one could"""
 )
 _UNSETTLED = phrases(
-    """i'll think, let me think, think about it, think it over, sleep on it, nothing decided, not decided, haven't
-    decided, undecided, not sure, no idea, i'm considering, we're considering, thinking about, thinking of,
-    toying with, might, maybe, perhaps, not now, not yet, let me look, let me check, we'll see, i'll see, could
-    be, i guess, i wonder, wondering, don't know, dunno, who knows, to be decided, tbd, or something, one day,
-    some day, someday"""
+    """i'll think, let me think, think about it, think it over, sleep on it, nothing decided, not decided,
+    haven't decided, undecided, need to ask my, have to ask my, i'll ask my, sound ok, sounds ok, both sound,
+    either is fine, i'll look into, i'll have a look, i'll take a look, i'll check, i'll try, i'll get back, not
+    sure, no idea, i'm considering, we're considering, thinking about, thinking of, toying with, might, maybe,
+    perhaps, not now, not yet, let me look, let me check, we'll see, i'll see, could be, i guess, i wonder,
+    wondering, don't know, dunno, who knows, to be decided, tbd, or something, one day, some day, someday"""
 )
 _JOKES = phrases(
-    """i'm dreaming, the pope, yeah sure and, queen of england, ancient art, just kidding, to the moon, to mars,
-    another planet, to narnia, jk, kidding, joking, said no one ever, you heard it here first, just what i
-    needed, just what i wanted, just what i always, what i always wanted, oh great, oh sure, oh joy, oh
-    wonderful, oh brilliant, oh fantastic, yeah right, sure because, love it when, what could possibly, because
-    who needs, who needs, could sleep for, a million times, kill me, dying of, my brain, as usual the, clearly
-    the best, plot twist, asking for a friend, knock knock, walks into a bar, sarcasm, world domination,
-    obviously i'm, i swear my, a thousand times, for the hundredth time, speaks fluent, and i'm the queen, and i
-    am the queen, and pigs, my cat wrote, the dog ate, totally normal, genius move, truly a, what a surprise,
-    shocking"""
+    """i'm dreaming, the pope, spirit animal, lucky me, yeah sure and, queen of england, ancient art, just
+    kidding, to the moon, to mars, another planet, to narnia, jk, kidding, joking, said no one ever, you heard
+    it here first, just what i needed, just what i wanted, just what i always, what i always wanted, oh great,
+    oh sure, oh joy, oh wonderful, oh brilliant, oh fantastic, yeah right, sure because, love it when, what
+    could possibly, because who needs, who needs, could sleep for, a million times, kill me, dying of, my brain,
+    as usual the, clearly the best, plot twist, asking for a friend, knock knock, walks into a bar, sarcasm,
+    world domination, obviously i'm, i swear my, a thousand times, for the hundredth time, speaks fluent, and
+    i'm the queen, and i am the queen, and pigs, my cat wrote, the dog ate, totally normal, genius move, truly
+    a, what a surprise, shocking"""
 )
 _JOKE_SIGNS = ("😂", "🤣", "🙄", "😜", "🤪", "🙃", "😹", "🤡", "😏")
 _SMALL = frozenset(
@@ -70,27 +73,29 @@ _SMALL = frozenset(
     my worked clear crystal""".split()
 )
 _PASSING = phrases(
-    """phone's dying, phone is dying, at the door, be right back, on my way, running late, so tired, i'm tired, i'm
-    hungry, i'm starving, i'm sleepy, i'm bored, i'm exhausted, long day, what a day, can't wait, wish me luck,
-    fingers crossed, coffee kicks in, need coffee, need a coffee, how are you, nice weather, raining, sunny
-    today, hope you, have a good, have a nice, good luck, happy to, never mind, nevermind, off to bed, off to
-    work, off to lunch, talk tomorrow, heading out, heading home, gotta go, got to go, good night, long time no
-    see, be right there, thank you, thanks for, thanks a, sorry for, sorry about, my bad, no worries, no
-    problem, you explained, you're right, you were right, you helped, that helped, it works now, works now, that
-    works, works like a charm, did the trick, i see, got it, makes sense, i understand, good point, fair enough,
-    let's start, let's begin, let's see, let's continue, let me introduce, here we go, i'm back, take your time,
-    no rush, hang on, hold on, one sec, one moment, give me a, talk later, talk to you, see you, saying hi, say
-    hi, i'm fine with, i'm good, i'm ok, i'm okay, i'm here, you're a, you are a lifesaver, you are great, same
-    here, me too, i'm impressed, i'm confused, i'm stuck, i'm lost, i have a question, quick question, another
-    question, i'm asking, i was wondering, just curious, just checking, just asking, i have no, feels like
-    monday, is it friday, tgif"""
+    """have to run, hear myself think, phone's dying, phone is dying, at the door, be right back, on my way,
+    running late, so tired, i'm tired, i'm hungry, i'm starving, i'm sleepy, i'm bored, i'm exhausted, long day,
+    what a day, can't wait, wish me luck, fingers crossed, coffee kicks in, need coffee, need a coffee, how are
+    you, nice weather, raining, sunny today, hope you, have a good, have a nice, good luck, happy to, slept
+    terribly, slept badly, slept well, slept like, slept in, all night, woke up, never mind, nevermind, keep
+    going, keep it up, keep up the, keep you posted, keep me posted, never give up, way to go, good for you, off
+    to bed, off to work, off to lunch, talk tomorrow, heading out, heading home, gotta go, got to go, good
+    night, long time no see, be right there, thank you, thanks for, thanks a, sorry for, sorry about, my bad, no
+    worries, no problem, you explained, you're right, you were right, you helped, that helped, it works now,
+    works now, that works, works like a charm, did the trick, i see, got it, makes sense, i understand, good
+    point, fair enough, let's start, let's begin, let's see, let's continue, let me introduce, here we go, i'm
+    back, take your time, no rush, hang on, hold on, one sec, one moment, give me a, talk later, talk to you,
+    see you, saying hi, say hi, i'm fine with, i'm good, i'm ok, i'm okay, i'm here, you're a, you are a
+    lifesaver, you are great, same here, me too, i'm impressed, i'm confused, i'm stuck, i'm lost, i have a
+    question, quick question, another question, i'm asking, i was wondering, just curious, just checking, just
+    asking, i have no, feels like monday, is it friday, tgif"""
 )
 _ONCE = phrases(
-    """this time, this once, just once, for this one, this one answer, for now, for this answer, for this reply,
-    for this message, in this message, in this answer, for this response, in your next, in your reply, in your
-    answer, only for this, just for today, today only, for the moment, for this task, for this question, in the
-    next message, next reply, next answer, this message, this answer, this response, this reply, for a second,
-    in this chat, for this chat, for this session"""
+    """this file, this function, this line, this variable, this time, this once, just once, for this one, this
+    one answer, for now, for this answer, for this reply, for this message, in this message, in this answer, for
+    this response, in your next, in your reply, in your answer, only for this, just for today, today only, for
+    the moment, for this task, for this question, in the next message, next reply, next answer, this message,
+    this answer, this response, this reply, for a second, in this chat, for this chat, for this session"""
 )
 _ERRANDS = frozenset(
     """show explain write rewrite summarize summarise translate fix list give help check look find tell draft
@@ -158,6 +163,8 @@ def talk(sentence: Sentence) -> Talk:
         or (sentence.says(_PASSING) and len(words) < 14 and not re.search(r"\d", text))
     ):
         return Talk.SMALL_TALK
+    if rest.words[:1] == ("keep",) and len(rest.words) > 1 and rest.words[1].endswith("ing"):
+        return Talk.SMALL_TALK  # it cheers somebody on
     return _order(rest)
 
 
@@ -230,11 +237,7 @@ def _order(sentence: Sentence) -> Talk:
         return Talk.ERRAND
     if first in ("i", "we") and second in ("need", "want", "would") and sentence.says(_WANTED_NOW):
         return Talk.ERRAND
-    if (
-        not lasts(sentence)
-        and _PARTS.intersection(words)
-        and (first in _LASTING_VERBS or first in _ERRANDS or first == "no")
-    ):
+    if not lasts(sentence) and _PARTS.intersection(words) and first in _ORDERING:
         return Talk.ERRAND
     if _FROM_NOW.match(sentence.text):
         return Talk.RULE
@@ -246,6 +249,8 @@ def _order(sentence: Sentence) -> Talk:
         and first not in _LASTING_VERBS
     ):
         return Talk.RULE if lasts(sentence) else Talk.ERRAND
+    if first in _LASTING_VERBS and second in ("this", "that", "these", "those") and not lasts(sentence):
+        return Talk.ERRAND
     if first in ("no", "nothing") and second not in _NO_MORE and len(words) > 1:
         return Talk.RULE
     if first in ("when", "if") and second in ("i", "we") and re.search(r",\s+(?:please\s+)?(\w+)", sentence.text):
@@ -278,7 +283,7 @@ def _order(sentence: Sentence) -> Talk:
     if first in _LASTING_VERBS and second not in ("is", "was", "are", "of", "has"):
         return Talk.RULE
     if first in _ERRANDS and not _is_subject(sentence):
-        return Talk.RULE if lasts(sentence) else Talk.ERRAND
+        return Talk.RULE if lasts(sentence) or second in _FORMATS else Talk.ERRAND
     return Talk.STATEMENT
 
 
@@ -298,19 +303,22 @@ _FROM_NOW = re.compile(
     r"he|they)\b)",
     re.IGNORECASE,
 )
+_ORDERING = _LASTING_VERBS | _ERRANDS | {"no", "only", "just", "without", "with", "shorter", "longer", "more", "less"}
+_FORMATS = frozenset("dates times numbers units temperatures prices distances currency currencies names".split())
 _PARTS = frozenset(
-    """paragraph paragraphs sentence sentences table intro introduction heading headings bullet bullets answer
-    version section sections example examples title wording draft response reply message""".split()
+    """code explanation explanations point points list summary command commands diff paragraph paragraphs
+    sentence sentences table intro introduction heading headings bullet bullets answer version section sections
+    example examples title wording draft response reply message""".split()
 )
 _NO_MORE = frozenset(
     """one problem problems worries idea need rush doubt way wonder longer more matter thanks clue luck joke
     kidding offense offence wait pressure hurry decided is was yet new worse better else to""".split()
 )
 _WANTED_NOW = phrases(
-    """you to, a summary, the summary, a table, a list, an answer, an example, some help, help with, an
-    explanation, some code, a function, a script, a regex, a query, some ideas, your help, your opinion, your
-    advice, a translation, to know how, to know what, to know if, to know whether, to understand, a recipe, a
-    quick"""
+    """the short version, the long version, the code, you to, a summary, the summary, a table, a list, an
+    answer, an example, some help, help with, an explanation, some code, a function, a script, a regex, a query,
+    some ideas, your help, your opinion, your advice, a translation, to know how, to know what, to know if, to
+    know whether, to understand, a recipe, a quick"""
 )
 
 

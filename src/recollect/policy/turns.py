@@ -1,6 +1,7 @@
 """Turns that are no statements as a whole: injections, system prompts, role play, and what somebody else wrote."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 _INJECTION = re.compile(
     r"""ignore\s(?:all\s|any\s|the\s|your\s)*(?:previous|prior|above|earlier|other|former)\s
@@ -13,7 +14,7 @@ _INJECTION = re.compile(
     |\bremember\s(?:that\s|this:?\s|always\sthat\s)?(?:you\s(?:must|should|shall|are|have|may|can|will|obey|
     always|never)|the\suser\s(?:has|have|is|wants|allows?|approve|agree|consent))
     |\bfrom\snow\son\b.{0,40}\b(?:you\s(?:obey|are|will|must|have|belong)|obey)
-    |\byou\s(?:are\snow|must\snow|will\snow|obey|now\sobey|have\sbeen\s(?:granted|given|authori[sz]ed|
+    |\byou\s(?:are\snow\s(?:an?|the|my|in|free|unrestricted|called|named)\b|must\snow|will\snow|obey|now\sobey|have\sbeen\s(?:granted|given|authori[sz]ed|
     reprogrammed)|no\slonger\sneed\sto\sask)
     |\b(?:permanent|hidden|secret|system|new|override|admin)\s(?:rule|instruction|directive|prompt|command|
     override)s?\b
@@ -39,7 +40,7 @@ _INJECTION = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 _INJECTION_HINTS = (
-    "ignore", "disregard", "forget", "assistant", " agent", " ai", "ai ", "llm", "model", " bot ", "bots",
+    "ignore", "disregard", "forget", "assistant", " agent", " ai", "ai ", "llm", "model", " bot ", "bots ",
     "chatbot", "remember", "from now", "obey", "you are now", "you must now", "you will now", "you have been",
     "no longer need", "permanent", "hidden", "secret", "system", "override", "prompt", "directive",
     "developer mode", "jail", "tell", "inform", "without", "approv", "authori", "consent", "rights", "permission",
@@ -49,10 +50,34 @@ _INJECTION_HINTS = (
 )  # fmt: skip
 
 
+_SHORT = 500
+_REACH = 120
+"""Characters before a hint, and twice as many after it, that an injection is looked for in."""
+
+
 def injects(text: str) -> bool:
     """Whether a text tries to tell an assistant what it is, what it may do or whom it serves."""
     lower = text.lower()
-    return any(hint in lower for hint in _INJECTION_HINTS) and bool(_INJECTION.search(text.replace("\u2019", "'")))
+    hints = [hint for hint in _INJECTION_HINTS if hint in lower]
+    if not hints:
+        return False
+    text = text.replace("\u2019", "'")
+    return any(_INJECTION.search(part) for part in _around(text, lower, hints))
+
+
+def _around(text: str, lower: str, hints: Sequence[str]) -> Iterator[str]:
+    """The parts of a long text that lie around the hints; a short one whole."""
+    if len(text) <= _SHORT or len(lower) != len(text):
+        yield text
+        return
+    places = sorted({match.start() for hint in hints for match in re.finditer(re.escape(hint), lower)})
+    start = end = 0
+    for place in places:
+        if place - _REACH > end:
+            yield text[start:end]
+            start = max(0, place - _REACH)
+        end = place + 2 * _REACH
+    yield text[start:end]
 
 
 _SYSTEM = re.compile(
@@ -62,7 +87,8 @@ _SYSTEM = re.compile(
     re.IGNORECASE,
 )
 _PLAY = re.compile(
-    r"\b(?:let's (?:play|pretend|do a role|role)|pretend (?:to be|you|that|i|we)|role[- ]?play|act as|"
+    r"\b(?:let's (?:play|pretend|do a role|role)|pretend (?:to be|you|that|i|we)|role[- ]?play|act as|(?:^|"
+    r"[.!?]\s)play (?:an?|the) (?:\w+ )?(?:\w+er|\w+or|king|queen|\w+man)\b|"
     r"play the (?:role|part)|"
     r"you(?:'re| are| play| be) (?:now )?(?:an? |the |my )?(?:\w+ ){0,2}(?:pirate|wizard|dragon|knight|king|"
     r"queen|detective|captain|"

@@ -11,25 +11,32 @@ KEPT = 2
 
 _NAME = re.compile(r"(?<=[\w,;:)(] )[A-ZÀ-ÖØ-Þ][\w'-]*[a-zà-öø-ÿ]|(?<=[\w,;:)(] )[A-Z]{2,}\b")
 _CODE = re.compile(r"[`/_#=]|\w\.[a-z\d](?!\.)|\w-\d|[a-z][A-Z]|[A-Z]-?\d|\b[a-z]\d")
+_CALLED_TO = re.compile(r",\s+[A-ZÀ-ÖØ-Þ][\w'-]+[.!?]*$")
 _NUMBER = re.compile(r"\d")
 _FIRST_NAME = re.compile(r"[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+(?: is| was| has| will|'s|, | and [A-Z]| \w+s\b)(?! a\b.*\?)")
 _IS = re.compile(r"\b(?:is|are|was|were|it's|has|will)\b")
 _NORM = phrases(
-    """always, never, must, must not, only, has to, have to, should, required, requires, need, needs, convention,
-    rule, policy, by default, would rather, i'd rather, rather not, not allowed, forbidden, mandatory, don't,
-    cannot, can't, no longer, instead of, before any, whenever, every, each, everything, all"""
+    """you can, you may, you should, do not, always, never, must, must not, only, has to, have to, should, required,
+    requires, need, needs, convention, rule, policy, by default, would rather, i'd rather, rather not, not
+    allowed, forbidden, mandatory, don't, cannot, can't, no longer, instead of, before any, whenever, every,
+    each, everything, all"""
 )
 DECIDED = phrases(
     """decided, decision, we go with, going with, went with, settled, agreed on, we agreed, chose, gave up on, off
     the table, we picked, signed off"""
 )
 _DECIDED = phrases(
-    """decided, decision, go with, going with, went with, settled, agreed, switched, switching, chose, picked, we
+    """stays, decided, decision, go with, going with, went with, settled, agreed, switched, switching, chose, picked, we
     use, let's use, renaming, renamed, becomes, gave up, dropped, dropping, replaced, moved to, migrated,
     migrating, pinned, pin, off the table, is now, signed off, approved"""
 )
 _PROBLEM = phrases(
-    """i'm trying, i am trying, i'm getting, i am getting, getting an error, i get an error, an error, this error,
+    """don't get, do not get, don't understand, do not understand, always thought, i thought, in love with,
+    years old when, could eat a, more bugs than, act busy, feel like a, feels like a, but whatever, such a
+    great, means a lot, so much fun, is key, the power to, life's about, up for the challenge, remind me why,
+    reminds us, reminds me, having trouble, having some trouble, having issues, having problems, still
+    experiencing, make sure, an example of, so far, set up like this, my current, not sure how, correctly, i'm
+    trying, i am trying, i'm getting, i am getting, getting an error, i get an error, an error, this error,
     doesn't work, not working, isn't working, still broken, still failing, here's my, here is my, here's the,
     here is the, i have this, i have a function, i tried, i've tried, as follows, the following, see below, i'm
     working through, i want to know, i need to know, i'd like to know, i would like to know, you said, you told,
@@ -38,13 +45,28 @@ _PROBLEM = phrases(
 )
 _OWN = frozenset("i my me mine we our us i'm i've i'd i'll we're we've we'll we'd im ive".split())
 _STATES = frozenset(
-    """am i'm have i've live work like love prefer hate need use drive play own speak study teach born moved married
-    allergic vegan vegetarian retired named called favourite favorite grew started joined left quit adopted
-    bought sold
-    broke passed died won signed booked lost found finished graduated promoted pregnant engaged eat drink
-    collect avoid
-    wear sing switched stopped""".split()
+    """live work love prefer hate use drive play own speak study teach born moved married allergic vegan
+    vegetarian retired named called favourite favorite grew started joined left quit adopted bought sold broke
+    passed died won signed booked lost found finished graduated promoted pregnant engaged eat drink collect
+    avoid wear sing switched stopped""".split()
 )
+_BEING = re.compile(
+    r"\b(?:am|i'm|have|i've got|has) (?:an?\b|the\b|from\b|in [A-Z]|on\b|at\b|not allowed|no\b|my own|two|"
+    r"three|four|five|type|"
+    r"kids|children|\d|been\b|read\b|never\b|always\b)|\b(?<!feel )(?<!looks )(?<!sounds )(?:like|"
+    r"likes) (?!a\b|this\b|that\b)|"
+    r"\b(?:am|is|are|been) (?:learning|training|saving|writing|working|studying|moving|planning|living|"
+    r"building|expecting|getting|"
+    r"retiring|leaving|joining|starting|taking|turning|visiting|staying|selling|buying|renovating|applying|"
+    r"dating|seeing|going to|"
+    r"adopting|recovering|collecting|bringing|doing|freelancing|passionate|into)\b",
+    re.IGNORECASE,
+)
+_PASSING_BY = re.compile(
+    r"\b(?:am|is|are|i'm) (?:\w+ly )?(?!going)(?:\w+ing|confused|tired|done|lost|stuck|ready|back|here)\b",
+    re.IGNORECASE,
+)
+_MOMENT = frozenset("again today now tonight whatever".split())
 _TECHNICAL = frozenset(
     """repo repository deploy deploys deployment deployments api apis db database service services server
     servers build builds release releases branch tests code prod production staging backend frontend ticket
@@ -83,12 +105,19 @@ def worth(said: Sentence, times: int) -> int:
     """How much a statement is worth keeping: it is about somebody or something in particular, and will hold
     tomorrow."""
     words = set(said.words)
-    named = bool(_NAME.search(said.text)) or bool(_FIRST_NAME.match(said.text))
-    particular = named + 2 * bool(_CODE.search(said.text)) + bool(_NUMBER.search(said.text)) + 2 * bool(times)
+    if sum(word.isalpha() and len(word) > 1 for word in words) < 2:
+        return 0
+    text = _CALLED_TO.sub("", said.text)
+    named = bool(_NAME.search(text)) or bool(_FIRST_NAME.match(said.text))
+    particular = named + 2 * bool(_CODE.search(said.text)) + bool(_NUMBER.search(said.text))
+    particular += 2 * (times > ("today" in words))
     score = min(particular, 3)
     score += bool(particular and _IS.search(said.text))
     own = bool(words & _OWN)
-    score += own and bool(words & _STATES)
+    lasting = bool(words & _STATES) or bool(_BEING.search(said.text))
+    score += own and lasting
+    if not particular and not lasting and (not _MOMENT.isdisjoint(words) or _PASSING_BY.search(said.text)):
+        score -= 1
     score += own and 1
     score += 2 * said.says(_DECIDED) + said.says(_NORM)
     score += (
@@ -98,11 +127,11 @@ def worth(said: Sentence, times: int) -> int:
         + bool(_FIRST_NAME.match(said.text))
     )
     if said.says(_PROBLEM):
-        score -= 3
+        score -= 4
     if len(words) < 4 and not particular:
         score -= 2
-    if said.words and said.words[0] in _VAGUE and not particular:
-        score -= 2
+    if said.words and said.words[0].split("'")[0] in _VAGUE and particular <= named:
+        score -= 2  # "that's gorgeous, Caroline": somebody is addressed, nothing is told
     return score
 
 
@@ -120,9 +149,9 @@ _PRIVATE_WORDS = frozenset(
     meds pills insulin inhaler cholesterol ivf abortion hiv dementia stroke wheelchair crutches deaf blind sober
     alcoholic rehab overweight insomnia chronic arthritis knee salary salaries debt debts mortgage income
     overdraft earns earn savings owe owes owed loan fired pension separated separation separating affair cheated
-    cheating custody estranged breakup died funeral restraining gay lesbian bisexual trans transgender muslim
-    jewish catholic atheist church mosque synagogue visa asylum undocumented lawsuit probation police secret
-    pronouns ex kilos sick""".split()
+    cheating custody estranged breakup funeral restraining gay lesbian bisexual trans transgender muslim jewish
+    catholic atheist church mosque synagogue visa asylum undocumented lawsuit probation police secret judaism
+    kosher halal intolerant lactose islam ramadan""".split()
 )
 _PRIVATE_PHRASES = phrases(
     """panic attack, panic attacks, blood pressure, blood sugar, blood test, heart attack, heart condition,
@@ -133,11 +162,16 @@ _PRIVATE_PHRASES = phrases(
 )
 
 
-def private(text: str) -> bool:
+_AT_HOME_PRIVATE = frozenset("died rent budget money bills".split())
+"""Words that are private in a life and ordinary at work."""
+
+
+def private(text: str, *, tech: bool = False) -> bool:
     """Whether a statement is about health, money, faith, trouble in a family, or something told in confidence."""
     said = Sentence(text)
     return (
-        not _PRIVATE_WORDS.isdisjoint(said.words)
+        (not tech and not _AT_HOME_PRIVATE.isdisjoint(said.words))
+        or not _PRIVATE_WORDS.isdisjoint(said.words)
         or any(word.startswith(_PRIVATE_STEMS) for word in said.words)
         or said.says(_PRIVATE_PHRASES)
     )
@@ -150,7 +184,7 @@ _ABOUT: tuple[tuple[str, int, Phrases], ...] = tuple(
     for category, weight, listed in (
         (
             "tasks",
-            4,
+            5,
             """needs to, need to, has to, have to, must be, wants a reminder, deadline, due, todo, to do, still
             to, owes, owe, follow ups, will look at, ticket is""",
         ),
@@ -232,7 +266,7 @@ def categories(text: str, *, tech: bool, times: int) -> dict[str, float]:
         if said.says(listed):
             scores[name] = scores.get(name, 0) + weight
     words = set(said.words)
-    scores["relationships"] += 4 * bool(words & _PEOPLE)
+    scores["relationships"] += 4 * bool(words & _PEOPLE) + 3 * (not _PEOPLE.isdisjoint(said.words[:4]))
     scores["profile"] += 3 * bool(words & PETS or _AGE.search(text))
     scores["event"] = scores.get("event", 0) + 2 * bool(times)
     return scores

@@ -101,6 +101,10 @@ def _wraps(label: str) -> bool:
     if words and words[0].lower() in (
         "write",
         "remember",
+        "since",
+        "because",
+        "as",
+        "given",
         "before",
         "important",
         "warning",

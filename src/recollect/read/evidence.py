@@ -18,11 +18,13 @@ from recollect.read.look import Look, seen
 
 REACH = 200
 """The best texts and the best vectors that are looked at."""
-SHORTLIST = 100
+SHORTLIST = 80
 """Those whose words are read."""
 _FEW = 64
-_FACTS = 12
+_FACTS = 10
 _READ = 600
+_COMPARED = 3_000
+_COVERED = 20_000
 
 _TIMES = re.compile(
     r"\b(?:yesterday|today|tonight|ago|last|next|this (?:week|month|year|morning|weekend)|tomorrow|recently|since|"
@@ -52,19 +54,20 @@ class Proofs:
     worth: Mapping[str, float]
 
 
-def look_up(look: Look, asked: Asked, filters: Filters) -> Proofs:
-    """The events in sight that may answer a question, best first."""
+def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
+    """The events in sight that may answer a question, best first; `most` are wanted."""
     first = _by_words(look, asked, filters)
     if first is not None:
-        asked = replace(asked, words=rarest(asked.words, first.frequency))
+        asked = replace(asked, words=rarest(asked.words, first.frequency), core=rarest(asked.core, first.frequency))
     people = frozenset(name for hit in (first.hits if first else ()) for name in rank.named(hit.author))
     made = look.vectors(asked.without(people), asked.matter)
     hits = look.store.find_events(look.principal.tenant, _wanted(look, asked, made[0] if made else None, filters))
     asked = _timed(look, asked, filters)
-    placed = rank.shortlist(asked, [seen(hit) for hit in hits.hits], SHORTLIST)
+    placed = rank.shortlist(asked, [seen(hit) for hit in hits.hits], max(SHORTLIST, most))
     events = _read(look, placed)
     placed = [one for one in placed if one.seen.ref in events]
-    said = {ref: _said(event, asked) for ref, event in events.items()}
+    covers = rank.coverage(asked.words, {ref: event.text[:_COMPARED] for ref, event in events.items()})
+    said = {ref: _said(event, asked, covers[ref]) for ref, event in events.items()}
     facts = _facts(look, asked, made[1] if made else None)
     placed = rank.settle(asked, placed, said, facts)
     return _weighed(asked, placed, events, hits)
@@ -119,7 +122,7 @@ def _read(look: Look, placed: Sequence[Placed]) -> dict[str, Event]:
     return {f"e:{event.id}": event for event in look.store.events_by_id(look.principal.tenant, ids)}
 
 
-def _said(event: Event, asked: Asked) -> Said:
+def _said(event: Event, asked: Asked, covers: float) -> Said:
     head = event.text[:_READ]
     return Said(
         length=len(event.text),
@@ -128,6 +131,7 @@ def _said(event: Event, asked: Asked) -> Said:
         times=asked.when and bool(_TIMES.search(head)),
         standing=bool(_STANDING.match(head)),
         prefers=asked.advice and bool(_PREFERS.search(head)),
+        covers=covers,
     )
 
 
@@ -152,12 +156,12 @@ def _facts(look: Look, asked: Asked, vector: bytes | None) -> dict[str, float]:
 
 
 def _weighed(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event], hits: Hits) -> Proofs:
-    worth = rank.telling(asked.words, hits.frequency, hits.documents)
+    worth = rank.telling(asked.core, hits.frequency, hits.documents)
     if not placed:
         return Proofs((), 0.0, worth)
-    texts = [f"{one.seen.author}: {events[one.seen.ref].text[:2_000]}" for one in placed[:20]]
+    texts = [f"{one.seen.author}: {events[one.seen.ref].text[:_COVERED]}" for one in placed[:20]]
     nearest = max((hit.cosine for hit in hits.hits if hit.cosine is not None), default=None)
-    sure = rank.confidence(nearest, *rank.covered(worth, texts), len(asked.words))
+    sure = rank.confidence(nearest, *rank.covered(worth, texts), len(asked.core))
     best = placed[0].score
     scores = rank.humbled(
         [sure * rank.relative(one.score, best) for one in placed],

@@ -19,7 +19,7 @@ from recollect.ports import Hit, Hits, Wanted
 from recollect.read.look import Look
 
 REACH = 100
-CONSIDERED = 50
+CONSIDERED = 24
 RELATED = 2
 _WHOLE = 100
 _MINUTE = timedelta(minutes=1)
@@ -47,22 +47,23 @@ class Memories:
     filters: Filters
 
 
-def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories) -> Memories:
-    """The memories that may answer a question, best first."""
-    asked = replace(asked, words=rarest(asked.words, {}))
+def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, most: int) -> Memories:
+    """The memories that may answer a question, best first; `most` are wanted."""
+    asked = replace(asked, words=rarest(asked.words, {}), core=rarest(asked.core, {}))
     filters = effective(look, asked, filters)
     made = look.vectors(asked.matter)
     hits = look.store.find_items(look.principal.tenant, _wanted(look, asked, made[0] if made else None, filters))
-    placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[:CONSIDERED]
+    placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[: max(CONSIDERED, most)]
     ids = [item_id for item_id, _ in placed]
     tenant = look.principal.tenant
     held, edges, usage = look.store.speaking(tenant, ids), look.store.edges(tenant, ids), look.store.usage(tenant, ids)
+    strengths = _strengths(edges)
     found: list[Found] = []
     for item_id, scores in placed:
         if item_id not in held or not _in_time(asked, item := held[item_id][0].item, filters):
             continue
         used = usage.get(item_id, Usage())
-        known = favour.signals(item, look.now, asked, strength=strength(edges, item_id), usage=used)
+        known = favour.signals(item, look.now, asked, strength=strengths.get(item_id, 0.0), usage=used)
         signals = {**scores, **known}
         found.append(Found(item, held[item_id][1], sum(signals.values()), signals))
     found = _rationed(sorted(found, key=lambda one: (-one.score, one.item.id)), categories)
@@ -99,8 +100,13 @@ def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Fou
     return found[:RELATED]
 
 
-def strength(edges: Sequence[Relation], item_id: ItemId) -> float:
-    return max((edge.strength for edge in edges if item_id in (edge.from_id, edge.to_id)), default=0.0)
+def _strengths(edges: Sequence[Relation]) -> dict[ItemId, float]:
+    """The strength of each memory's strongest edge."""
+    found: dict[ItemId, float] = {}
+    for edge in edges:
+        for item_id in (edge.from_id, edge.to_id):
+            found[item_id] = max(found.get(item_id, 0.0), edge.strength)
+    return found
 
 
 def effective(look: Look, asked: Asked, filters: Filters) -> Filters:
@@ -143,7 +149,7 @@ def _placed(asked: Asked, hits: Sequence[Hit]) -> dict[ItemId, dict[str, float]]
     lowest = min((hit.cosine for hit in hits if hit.cosine is not None), default=0.0)
     sense = rank.above([lowest if hit.cosine is None else hit.cosine for hit in hits], 0.05)
     weights = rank.WEIGHTS
-    worth = weights.vector * (0.5 if len(asked.words) >= rank.LONG_QUESTION else 1.0)
+    worth = weights.vector * (rank.STATEMENT if asked.statement else 1.0)
     return {
         hit.item_id: {"text": weights.text * words, "vector": worth * near}
         for hit, words, near in zip(hits, text, sense, strict=True)
@@ -163,12 +169,12 @@ def _rationed(found: Sequence[Found], categories: Categories) -> list[Found]:
 
 
 def _weighed(asked: Asked, found: Sequence[Found], hits: Hits, edges: Sequence[Relation], filters: Filters) -> Memories:
-    worth = rank.telling(asked.words, hits.frequency, hits.documents)
+    worth = rank.telling(asked.core, hits.frequency, hits.documents)
     if not found:
         return Memories((), 0.0, worth, edges, filters)
     nearest = max((hit.cosine for hit in hits.hits if hit.cosine is not None), default=None)
     coverage = rank.covered(worth, [one.version.content for one in found[:20]])
-    sure = rank.confidence(nearest, *coverage, len(asked.words))
+    sure = rank.confidence(nearest, *coverage, len(asked.core))
     scores = [sure * rank.relative(one.score, found[0].score) for one in found]
     scores = rank.humbled(scores, [one.item.trust is Trust.TRUSTED for one in found])
     calibrated = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]

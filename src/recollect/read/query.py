@@ -93,7 +93,7 @@ class Reader:
     def _memories(
         self, look: Look, question: Asked, query: Query, agent: str | None
     ) -> tuple[list[Candidate], Mapping[str, float]]:
-        known = memories.look_up(look, question, query.filters, self._categories)
+        known = memories.look_up(look, question, query.filters, self._categories, query.top_k)
         found = [one for one in known.found if _enough(one.score, known.confidence, query.threshold, ABSTAIN)]
         found = found[: query.top_k]
         first = self._whole(look, query, agent, known.filters) if found or query.categories else []
@@ -132,7 +132,7 @@ _SHIPPED = parse(SHIPPED)
 
 
 def _evidence(look: Look, question: Asked, query: Query) -> tuple[list[Candidate], Mapping[str, float]]:
-    proofs = evidence.look_up(look, question, query.filters)
+    proofs = evidence.look_up(look, question, query.filters, query.top_k)
     found = [one for one in proofs.found if _enough(one.score, proofs.confidence, query.threshold, 0.0)]
     return [_event(one) for one in found[: query.top_k]], proofs.worth
 
@@ -230,5 +230,5 @@ def _told(event: Event) -> dict[str, object]:
 
 
 def _explained(result: Result, candidate: Candidate) -> Mapping[str, object]:
-    signals = {name: round(value, 3) for name, value in candidate.signals.items() if value}
+    signals = {name: round(value, 3) for name, value in candidate.signals.items()}
     return {"id": result.id, "score": result.score, "signals": signals}

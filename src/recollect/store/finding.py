@@ -18,12 +18,13 @@ from recollect.store.tx import Engine, Key, Row, Sought, Tx
 _DEEPER = 5
 _ANY_STATE = frozenset({"active", "archived", "expired", "soft_deleted"})
 
+_R3 = f"level = {int(Level.R3)}"
 SPEAKS = (
-    "v.id = coalesce("
-    "(select p.id from versions p where p.tenant = i.tenant and p.id = i.active_version_id and p.item_id = i.id "
-    f"and p.level = {int(Level.R3)} and not p.withdrawn), "
-    "(select n.id from versions n where n.tenant = i.tenant and n.item_id = i.id "
-    f"and n.level = {int(Level.R3)} and not n.withdrawn order by n.id desc limit 1))"
+    f"v.{_R3} and not v.withdrawn and (v.id = i.active_version_id or ("
+    "(i.active_version_id is null or not exists (select 1 from versions p where p.tenant = i.tenant "
+    f"and p.id = i.active_version_id and p.item_id = i.id and p.{_R3} and not p.withdrawn)) "
+    "and not exists (select 1 from versions n where n.tenant = v.tenant and n.item_id = v.item_id "
+    f"and n.id > v.id and n.{_R3} and not n.withdrawn)))"
 )
 """The version that speaks for an item: the promoted one where it is a live R3, else the newest live R3."""
 

@@ -68,7 +68,7 @@ def repeats(tx: Tx, item_id: ItemId, texts: Sequence[str]) -> Mapping[str, Seque
     key = bytes(row[0])
     found = tx.all(
         f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and digest in :digests[] "
-        "and not withdrawn order by seq",
+        "and not withdrawn order by seq + 0",  # not the bare column: its index would be walked, not that of the digests
         id=item_id,
         digests=sorted({fingerprint(key, text) for text in texts}),
     )

@@ -7,8 +7,9 @@ from recollect.domain.event import Event
 from recollect.domain.item import Fact
 from recollect.policy import worth
 from recollect.policy.candidate import Candidate
+from recollect.policy.draft import Draft
 from recollect.policy.keys import keyed
-from recollect.policy.reading import Draft, read
+from recollect.policy.reading import read
 from recollect.policy.wording import LONGEST
 from recollect.ports import Embedder
 from recollect.write.prototypes import Prototypes
@@ -52,7 +53,7 @@ def _candidate(draft: Draft, category: str) -> Candidate:
         body=Fact(key=key, value=value, scope="project" if draft.technical else draft.speaker, confidence=confidence),
         category=category,
         importance=worth.importance(draft.text, category, times=draft.times),
-        private=worth.private(draft.said) or worth.private(draft.text),
+        private=worth.private(f"{draft.said} {draft.text}", tech=draft.technical),
         witnesses=draft.witnesses,
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,

@@ -1,6 +1,7 @@
 """Asking: what memory knows, and why it thinks so."""
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -10,8 +11,6 @@ from recollect.interfaces.cli.call import Call, Commands, Json
 from recollect.interfaces.cli.paper import clean, line, say, styled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from recollect.domain.event import Event
     from recollect.domain.query import Answer, Result
     from recollect.memory import Memory
@@ -48,6 +47,7 @@ def ask(
 
     What memory knows nothing about is answered with nothing, rather than with the nearest noise."""
     from recollect.domain.query import Filters, Form, Query, Source
+    from recollect.interfaces.looking import look
 
     with call.memory() as memory:
         with checked():
@@ -63,51 +63,69 @@ def ask(
                 source=Source.EVIDENCE if evidence else Source.MEMORY,
                 explain=explain,
             )
-        answer = memory.query(asked)
+        answer = memory.query(asked) if evidence or json else look(memory, asked)
         if json:
             from recollect.interfaces import documents
 
             paper.document(documents.answer_document(answer))
             return
-        _tell(memory, answer, quoted=not evidence)
+        _tell(memory, answer)
 
 
-def _tell(memory: "Memory", answer: "Answer", *, quoted: bool) -> None:
+def _tell(memory: "Memory", answer: "Answer") -> None:
     for update in answer.header:
         say(styled((clean(update), "dim")))
     if not answer.results:
         say("Memory knows nothing about this.")
         return
+    if "episode" in answer.results[0].meta:
+        say(styled(("What was said about it:", "dim")))
     for number, result in enumerate(answer.results):
         if number or answer.header:
             say()
         _result(result, answer.explain[number] if number < len(answer.explain) else {})
-        if quoted:
+        if "episode" not in result.meta:
             _quote(_behind(memory, result))
 
 
 def _result(result: "Result", why: "Mapping[str, object]") -> None:
     from recollect.domain.ids import ItemId, short
 
-    words = result.text.removeprefix(f"[{result.category}] ")
+    said = "episode" in result.meta
+    id = ItemId(str(result.meta["episode"])) if said else ItemId(result.id)
     related = "  related" if result.related_to else ""
     say(
         styled(
             (_bar(result.score), "green"),
             (f" {result.score:.2f}", "bold"),
             "  ",
-            (line(result.category), "magenta"),
+            (_said(result.meta) if said else line(result.category), "magenta"),
             "  ",
-            (short(ItemId(result.id)), "cyan"),
+            (short(id), "cyan"),
             (related, "dim"),
         )
     )
-    say(styled(clean(words)), indent=2)
-    if result.meta:
-        told = [f"{name} {line(str(value))}" for name, value in result.meta.items() if value not in (None, "", (), [])]
+    words = result.text.removeprefix(f"[{result.category}] ")
+    if said:
+        paper.quote(words, indent=2)
+    else:
+        say(styled(clean(words)), indent=2)
+        _about(result.meta)
+    signals = why.get("signals", why)
+    if isinstance(signals, Mapping) and signals:
+        told = cast("Mapping[str, object]", signals)
+        say(styled((" · ".join(f"{name} {_figure(value)}" for name, value in told.items()), "yellow")), indent=2)
+
+
+def _said(meta: "Mapping[str, object]") -> str:
+    """Who said it, when, and which message of its thread it is."""
+    return line(f"{meta.get('author')}, {str(meta.get('ts'))[:16].replace('T', ' ')} UTC, message {meta.get('seq')} of")
+
+
+def _about(meta: "Mapping[str, object]") -> None:
+    told = [f"{name} {line(str(value))}" for name, value in meta.items() if value not in (None, "", (), [])]
+    if told:
         say(styled((" · ".join(told), "dim")), indent=2)
-    if why:
-        say(styled((" · ".join(f"{name} {_figure(value)}" for name, value in why.items()), "yellow")), indent=2)
 
 
 def _bar(score: float, width: int = 5) -> str:

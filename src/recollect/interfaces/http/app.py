@@ -13,7 +13,7 @@ from recollect.domain.scope import Principal
 from recollect.interfaces.credentials import Credentials
 from recollect.interfaces.http import problems, routes
 from recollect.interfaces.http.guard import MAX_BODY, Guard
-from recollect.interfaces.http.later import Later
+from recollect.interfaces.http.later import Later, Part
 from recollect.memory import Memory
 
 _THREADS = 16  # requests at work at a time; each holds a connection to the store
@@ -31,15 +31,20 @@ def make_app(
     numbers: bool = False,
     max_body: int = MAX_BODY,
     ready: Callable[[], None] = lambda: None,
+    warm: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The whole server as one ASGI app over `memory`, which it lends to each principal. `ready` is called once it can
-    answer."""
+    answer; `warm` then, in a thread, for what the first question needs and start-up does not."""
 
     @lru_cache(maxsize=1000)
     def acting(principal: Principal) -> Memory:
         return memory.acting(principal)
 
-    mcp = Later(lambda: _mcp(acting))
+    def later() -> Part:
+        warm()  # one after the other: they would only slow each other, and the first question, down
+        return _mcp(acting)
+
+    mcp = Later(later)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -77,7 +82,7 @@ def make_app(
     return app
 
 
-def _mcp(acting: Callable[[Principal], Memory]):
+def _mcp(acting: Callable[[Principal], Memory]) -> Part:
     from recollect.interfaces.mcp import over_http
 
     return over_http(acting)

@@ -35,7 +35,7 @@ class Later:
                 tasks.cancel_scope.cancel()
 
     async def _run(self) -> None:
-        part = await to_thread.run_sync(self._load)
+        part = await to_thread.run_sync(self._load, abandon_on_cancel=True)  # an end need not wait for it
         async with part.run():
             self._part = part
             self._loaded.set()

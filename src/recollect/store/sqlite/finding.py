@@ -23,7 +23,7 @@ from recollect.store.tx import Key, Proposed, Sought, Tx
 RESIDENT = 2 << 30
 """Bytes of tenants that are kept in memory; those asked least recently make room."""
 _MARGIN = 3
-_EXACTLY = 64
+_EXACTLY = 32
 """So many of the best are compared by their floats."""
 _MASKS = 8
 _ODD = {Sought.EVENTS: 0, Sought.ITEMS: 1}

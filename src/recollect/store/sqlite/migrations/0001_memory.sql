@@ -101,7 +101,8 @@ create table versions (
     unique (tenant, id)
 );
 
-create index versions_item on versions (tenant, item_id, id);
+-- With what it takes to know which version speaks for an item.
+create index versions_item on versions (tenant, item_id, id, level, withdrawn);
 
 create index versions_derived on versions (tenant, derived_from) where derived_from is not null;
 

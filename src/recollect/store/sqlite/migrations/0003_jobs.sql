@@ -69,3 +69,52 @@ create table supervisor_checkpoints (
 create unique index supervisor_checkpoints_thread on supervisor_checkpoints (tenant, user_id, thread_id);
 
 create index supervisor_checkpoints_updated on supervisor_checkpoints (tenant, updated_at desc);
+
+-- What the planner is to assume: most rows are one tenant's. Left to itself it takes a tenant for a handful of rows, and
+-- walks through all of them rather than look up a few. Nothing is ever sampled from the tables.
+analyze;
+
+insert into sqlite_stat1 (tbl, idx, stat) values
+    ('items', 'items', '1000000 1000000 1'),
+    ('items', 'items_user', '1000000 1000000 50000 1'),
+    ('items', 'items_thread', '40000 40000 2 1 1 1 1'),
+    ('items', 'items_purge', '10000 10000 2'),
+    ('events', 'sqlite_autoindex_events_1', '1000000 1000000 1'),
+    ('events', 'events_seq', '1000000 1000000 25 1'),
+    ('events', 'events_digest', '1000000 1000000 25 1'),
+    ('versions', 'sqlite_autoindex_versions_1', '1000000 1000000 1'),
+    ('versions', 'versions_item', '1000000 1000000 2 1 1 1'),
+    ('versions', 'versions_derived', '500000 500000 2'),
+    ('witnesses', 'witnesses', '1000000 1000000 2 1'),
+    ('witnesses', 'witnesses_version', '1000000 1000000 2'),
+    ('episode_artifacts', 'episode_artifacts', '100000 100000 30000 5 1'),
+    ('episode_artifacts', 'episode_artifacts_episode', '100000 100000 5'),
+    ('relations', 'relations', '1000000 1000000 1'),
+    ('relations', 'relations_pair', '1000000 1000000 5 1'),
+    ('relations', 'relations_to', '1000000 1000000 5'),
+    ('contradictions', 'contradictions', '10000 10000 1'),
+    ('contradictions', 'contradictions_a', '10000 10000 2'),
+    ('contradictions', 'contradictions_b', '10000 10000 2'),
+    ('records', 'records', '10000 10000 2000 1'),
+    ('usage', 'usage', '1000000 1000000 1'),
+    ('tombstones', 'tombstones', '10000 10000 1'),
+    ('vectors', 'sqlite_autoindex_vectors_1', '2000000 2000000 1000000 1'),
+    ('vectors', 'vectors_rev', '2000000 2000000 1000000 3'),
+    ('journal', 'sqlite_autoindex_journal_1', '3000000 3000000 1'),
+    ('journal', 'journal_cause', '3000000 3000000 10 1'),
+    ('journal_bodies', 'sqlite_autoindex_journal_bodies_1', '3000000 3000000 1'),
+    ('journal_refs', 'journal_refs', '6000000 6000000 3 1'),
+    ('thread_revision', 'thread_revision', '40000 40000 2000 1'),
+    ('receipts', 'receipts', '100000 100000 5000 1'),
+    ('jobs', 'jobs', '1000 1000 1'),
+    ('jobs', 'jobs_key', '1000 1000 100 1'),
+    ('jobs', 'jobs_due', '100 2 1'),
+    ('operations', 'operations', '100000 100000 1'),
+    ('operations', 'operations_user', '100000 100000 5000 1'),
+    ('operations', 'operations_node', '100000 100000 10000 1'),
+    ('header_cursors', 'header_cursors', '1000 1000 50 1'),
+    ('supervisor_checkpoints', 'supervisor_checkpoints', '1000 1000 1'),
+    ('supervisor_checkpoints', 'supervisor_checkpoints_thread', '1000 1000 50 1'),
+    ('supervisor_checkpoints', 'supervisor_checkpoints_updated', '1000 1000 1');
+
+analyze sqlite_schema;
