@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from recollect.client import Client
+    from recollect.domain.event import Trust
     from recollect.domain.ids import ItemId
-    from recollect.domain.item import Visibility
-    from recollect.domain.query import Query
+    from recollect.domain.item import Fact, Visibility
+    from recollect.domain.query import Answer, Filters, Form, Query, Source
     from recollect.domain.scope import Principal, Role
     from recollect.errors import RecollectError
     from recollect.memory import Memory
@@ -15,7 +16,11 @@ if TYPE_CHECKING:
     from recollect.write.message import Message
 else:
     _HOMES = {
+        "Answer": "domain.query",
         "Client": "client",
+        "Fact": "domain.item",
+        "Filters": "domain.query",
+        "Form": "domain.query",
         "ItemId": "domain.ids",
         "Memory": "memory",
         "Message": "write.message",
@@ -23,6 +28,8 @@ else:
         "Query": "domain.query",
         "RecollectError": "errors",
         "Role": "domain.scope",
+        "Source": "domain.query",
+        "Trust": "domain.event",
         "Visibility": "domain.item",
         "open_memory": "wiring",
     }
@@ -37,7 +44,11 @@ else:
 
 
 __all__ = [
+    "Answer",
     "Client",
+    "Fact",
+    "Filters",
+    "Form",
     "ItemId",
     "Memory",
     "Message",
@@ -45,6 +56,8 @@ __all__ = [
     "Query",
     "RecollectError",
     "Role",
+    "Source",
+    "Trust",
     "Visibility",
     "open_memory",
 ]
