@@ -67,6 +67,7 @@ class Door(Protocol):
         category: str = ...,
         importance: int = ...,
         tags: Sequence[str] = ...,
+        user_id: str | None = ...,
         project_id: str | None = ...,
     ) -> Remembered: ...
 
@@ -81,9 +82,10 @@ class EventsAnswer(BaseModel):
 
 
 Asking = Context[Any, Any]
+Doors = Callable[[Asking], Door]
 
 
-def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCPServer[Any]:
+def make_server(door: Doors, agent: str | None = None) -> MCPServer[Any]:
     """The tools over whatever door belongs to the one who asks. `agent`: whose allowlist holds for questions."""
     server: MCPServer[Any] = MCPServer(
         "recollect",
@@ -94,6 +96,13 @@ def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCP
         log_level="WARNING",
     )
 
+    _offer_query(server, door, agent)
+    _offer_remember(server, door)
+    _offer_evidence(server, door)
+    return server
+
+
+def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None:
     @server.tool(title="Ask memory", description=_QUERY, annotations=_READS)
     def memory_query(
         ctx: Asking,
@@ -126,6 +135,8 @@ def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCP
             answer = look(door(ctx), asked) if source == "any" else door(ctx).query(asked)
         return _result(_said(answer), documents.answer_document(answer))
 
+
+def _offer_remember(server: MCPServer[Any], door: Doors) -> None:
     @server.tool(title="Remember", description=_REMEMBER, annotations=_WRITES)
     def memory_remember(
         ctx: Asking,
@@ -139,14 +150,24 @@ def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCP
         project_id: Annotated[
             str | None, Field(description="Share it with everybody in this project instead of keeping it private.")
         ] = None,
+        user_id: Annotated[
+            str | None, Field(description="The user it is kept for, where you act for several. Leave it out otherwise.")
+        ] = None,
     ) -> Annotated[CallToolResult, answers.RememberAnswer]:
         with _told():
             kept = door(ctx).remember(
-                text, category=category, importance=importance, tags=tags or (), project_id=project_id
+                text,
+                category=category,
+                importance=importance,
+                tags=tags or (),
+                user_id=user_id,
+                project_id=project_id,
             )
         words = f"Remembered ({kept.outcome}) as {short(kept.item_id)}."
         return _result(words, documents.remembered_document(kept))
 
+
+def _offer_evidence(server: MCPServer[Any], door: Doors) -> None:
     @server.tool(title="Show the evidence", description=_EVIDENCE, annotations=_READS)
     def memory_evidence(
         ctx: Asking,
@@ -165,8 +186,6 @@ def make_server(door: Callable[[Asking], Door], agent: str | None = None) -> MCP
             rest = events[len(shown) :]
             lines.append(f"{len(rest)} more: ask again with witness s:{rest[0].seq}-{rest[-1].seq}")
         return _result(fenced(lines), {"id": item_id, "events": [documents.event_document(one) for one in shown]})
-
-    return server
 
 
 def over_http(acting: Callable[[Principal], Memory]) -> StreamableHTTPSessionManager:

@@ -46,7 +46,8 @@ _THING_IS = re.compile(r"\b([a-z]{3,})'s(?= (?:on|at|in|from|due|signed|done|rea
 _KIN_IS = re.compile(
     r"\b(" + "|".join(sorted(KIN, key=len, reverse=True)) + r")'s (?=(?:an?|the|in|at|on|not|also|so|very|"
     r"vegan|vegetarian|"
-    r"allergic|pregnant|sick|ill|fine|away|back|here|there|called|diabetic|deaf|retired|married|moving|working|living|going|coming|getting|visiting|"
+    r"allergic|pregnant|sick|ill|fine|away|back|here|there|called|diabetic|deaf|retired|married|moving|"
+    r"working|living|going|coming|getting|visiting|"
     r"staying|studying|turning|having|selling|buying|leaving|starting|expecting|looking|waiting|doing)\b)",
     re.IGNORECASE,
 )

@@ -170,7 +170,7 @@ class _Turn:
             return None
         text = settled(without_hidden(sentence.text))
         if QUOTATION in text:
-            if re.search(rf":\s*{QUOTATION}|^\W*{QUOTATION}", text):
+            if re.search(rf"(?::|said|says|wrote|writes|goes|reads|that)\W*{QUOTATION}|^\W*{QUOTATION}", text):
                 return None  # it introduces a quotation
             text = text.replace(QUOTATION, " ")
         if found := DISMISSES.match(text):

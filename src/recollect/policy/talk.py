@@ -51,7 +51,7 @@ _UNSETTLED = phrases(
     wondering, don't know, dunno, who knows, to be decided, tbd, or something, one day, some day, someday"""
 )
 _JOKES = phrases(
-    """i'm dreaming, the pope, spirit animal, lucky me, yeah sure and, queen of england, ancient art, just
+    """oh good, i'm dreaming, the pope, spirit animal, lucky me, yeah sure and, queen of england, ancient art, just
     kidding, to the moon, to mars, another planet, to narnia, jk, kidding, joking, said no one ever, you heard
     it here first, just what i needed, just what i wanted, just what i always, what i always wanted, oh great,
     oh sure, oh joy, oh wonderful, oh brilliant, oh fantastic, yeah right, sure because, love it when, what
@@ -91,11 +91,12 @@ _PASSING = phrases(
     asking, i have no, feels like monday, is it friday, tgif"""
 )
 _ONCE = phrases(
-    """this file, this function, this line, this variable, this time, this once, just once, for this one, this
-    one answer, for now, for this answer, for this reply, for this message, in this message, in this answer, for
-    this response, in your next, in your reply, in your answer, only for this, just for today, today only, for
-    the moment, for this task, for this question, in the next message, next reply, next answer, this message,
-    this answer, this response, this reply, for a second, in this chat, for this chat, for this session"""
+    """the next question, next question, this file, this function, this line, this variable, this time, this
+    once, just once, for this one, this one answer, for now, for this answer, for this reply, for this message,
+    in this message, in this answer, for this response, in your next, in your reply, in your answer, only for
+    this, just for today, today only, for the moment, for this task, for this question, in the next message,
+    next reply, next answer, this message, this answer, this response, this reply, for a second, in this chat,
+    for this chat, for this session"""
 )
 _ERRANDS = frozenset(
     """show explain write rewrite summarize summarise translate fix list give help check look find tell draft
@@ -168,11 +169,16 @@ def talk(sentence: Sentence) -> Talk:
     return _order(rest)
 
 
+_ASKS_OF = re.compile(r"(?i:is|are|was|were|does|did|do|can|will|has|would|could|should) [A-Z](?!I\b)\w+ ")
+
+
 def asks(sentence: Sentence) -> bool:
     if re.search(r"\?[\"')\]\s]*$", sentence.text):
         return True
     words = sentence.words
     if words[:1] == ("any",) and len(words) < 12:
+        return True
+    if _ASKS_OF.match(sentence.text):
         return True
     if len(words) < 2 or words[0] not in _ASKS:
         return False

@@ -14,7 +14,8 @@ _INJECTION = re.compile(
     |\bremember\s(?:that\s|this:?\s|always\sthat\s)?(?:you\s(?:must|should|shall|are|have|may|can|will|obey|
     always|never)|the\suser\s(?:has|have|is|wants|allows?|approve|agree|consent))
     |\bfrom\snow\son\b.{0,40}\b(?:you\s(?:obey|are|will|must|have|belong)|obey)
-    |\byou\s(?:are\snow\s(?:an?|the|my|in|free|unrestricted|called|named)\b|must\snow|will\snow|obey|now\sobey|have\sbeen\s(?:granted|given|authori[sz]ed|
+    |\byou\s(?:are\snow\s(?:an?|the|my|in|free|unrestricted|called|named)\b|must\snow|will\snow|obey|now\sobey|
+    have\sbeen\s(?:granted|given|authori[sz]ed|
     reprogrammed)|no\slonger\sneed\sto\sask)
     |\b(?:permanent|hidden|secret|system|new|override|admin)\s(?:rule|instruction|directive|prompt|command|
     override)s?\b
@@ -110,11 +111,13 @@ _PLAY_OVER = re.compile(
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(
+    r"(?:^|\n|: )dear (?:sir|madam|mr|mrs|ms|dr|[a-z]+,)|"
     r"\b(?:this is from|this comes from|here(?:'s| is) (?:an?|the|some|what) (?:excerpt|article|e-?mail|quote|"
     r"text|paragraph|passage|abstract|"
     r"letter|transcript|post|tweet|review|lyric|message i got|press release)|copied from|excerpt from|"
     r"quote from|lyrics|"
-    r"(?:the|an|this|that|some) (?:article|book|blog|post|paper|novel|ad|advert|headline|review|"
+    r"(?:the|an|this|that|some) (?:poem|story|saying|proverb|joke|letter|article|book|blog|post|paper|novel|"
+    r"ad|advert|headline|review|"
     r"fortune cookie|horoscope|textbook|"
     r"narrator|song|movie|film|character|press release|tweet|stackoverflow|speaker|wiki\w*) (?:says?|said|"
     r"claims?|states?|goes|reads|answer|lives|is called)|"
@@ -126,7 +129,8 @@ _ELSEWHERE = re.compile(
 
 
 _FOREIGN = (
-    "this is from", "this comes", "here's", "here is", "copied", "excerpt", "quote", "lyrics", "article", "book",
+    "dear ", "poem", "story", "saying", "proverb", "joke", "letter", "this is from", "this comes", "here's",
+    "here is", "copied", "excerpt", "quote", "lyrics", "article", "book",
     "blog", "post", "paper", "novel", " ad", "headline", "review", "cookie", "horoscope", "narrator", "song",
     "movie", "film", "character", "release", "tweet", "overflow", "speaker", "wiki", "summar", "translat",
     "proofread", "phrase", "rewrite", "edit", "correct", "shorten", "check", "polish",

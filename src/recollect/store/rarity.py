@@ -7,8 +7,8 @@ for, as many as a budget of places in the index allows, and always one.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-BUDGET = 5_000
-_BUDGET_PER_DOCUMENT = 1 / 150
+BUDGET = 4_000
+_BUDGET_PER_DOCUMENT = 1 / 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,13 +75,17 @@ class Finder:
             documents = sum(docs.size for docs in follower.catalog.docs.values())
             asked = {word: self._vocabulary.phrases(tx, word, documents) for word in wanted.words}
             match = _match(tx, rarest([phrase for found in asked.values() for phrase in found], documents))
-            text, more_text = question.texts(match) if match else ({}, False)
-            cosine, more_cosine = question.vectors(wanted.embedder, wanted.vector, list(text))
-            if more_text:
-                text = {**text, **question.scores(match, [row for row in cosine if row not in text])}
+            near = question.near(wanted.embedder, wanted.vector)
+            text, more_text = question.texts(match, near.rows if near else []) if match else ({}, False)
+            cosine = question.cosines(near, list(text)) if near else {}
         frequency = {word: min((p.frequency for p in found), default=0) for word, found in asked.items()}
         return Proposed(
-            text, cosine, more_text, more_cosine, documents, {w: min(f, documents) for w, f in frequency.items()}
+            text,
+            cosine,
+            more_text,
+            near is not None and near.more,
+            documents,
+            {w: min(f, documents) for w, f in frequency.items()},
         )
 
     def _follower(self, tenant: TenantId) -> Follower:
@@ -110,6 +114,19 @@ class Finder:
 
 
 @dataclass(frozen=True, slots=True)
+class _Near:
+    """The vectors that are nearest to a question: their places among the codes, their cosines, and the rows of their
+    texts, best first; and whether there may be more."""
+
+    query: NDArray[np.float32]
+    codes: Codes
+    places: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+    rows: list[Key]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Question:
     """One question to one tenant, while its follower is held."""
 
@@ -119,29 +136,38 @@ class _Question:
     passing: Passing
     depth: int
 
-    def texts(self, match: str) -> tuple[dict[Key, float], bool]:
-        """The best texts by their row, and whether there may be more."""
-        found = self._matching(match, self.passing.rows, self.depth * _MARGIN)
+    def texts(self, match: str, near: Sequence[Key]) -> tuple[dict[Key, float], bool]:
+        """The best texts by their row, then those of the near ones that match too; and whether there may be more.
+
+        Both come out of one walk through the index.
+        """
+        known, margin = set(near), self.depth * _MARGIN
+        found = self._matching(match, near, margin + len(near))
         scored = self._by_length(found)
-        best = sorted(scored.items(), key=lambda pair: -pair[1])[: self.depth]
-        return dict(best), len(found) == self.depth * _MARGIN or len(scored) > self.depth
+        ranked = sorted(scored.items(), key=lambda pair: -pair[1])
+        others = sum(row not in known for row, _ in found)
+        best = dict(ranked[: self.depth])
+        return {**best, **{row: scored[row] for row in near if row in scored}}, others >= margin or len(ranked) > len(
+            best
+        )
 
-    def scores(self, match: str, rows: Sequence[Key]) -> dict[Key, float]:
-        """The scores of these texts, where they match."""
-        if not rows:
-            return {}
-        wanted = np.array(rows, np.int64)
-        return self._by_length(self._matching(match, _spread(wanted, np.ones(len(wanted), np.bool_)), len(rows)))
-
-    def _matching(self, match: str, rows: bytes | None, limit: int) -> list[tuple[int, float]]:
-        among = "" if rows is None else f"and substr(:rows, texts.rowid / 2 + 1, 1) = x'{_YES:02x}'"
+    def _matching(self, match: str, near: Sequence[Key], limit: int) -> list[tuple[int, float]]:
+        values: dict[str, object] = {}
+        among = first = ""
+        if self.passing.rows is not None:
+            among = f"and substr(:rows, texts.rowid / 2 + 1, 1) = x'{_YES:02x}'"
+            values["rows"] = self.passing.rows
+        if near:
+            first = "substr(:near, texts.rowid / 2 + 1, 1) desc, "
+            chosen = np.array(near, np.int64)
+            values["near"] = _spread(chosen, np.ones(len(chosen), np.bool_))
         found = self.tx.all(
             "select texts.rowid / 2, -bm25(texts, 0.0, 1.0) from texts "
             f"where texts match :match and texts.rowid % 2 = {_ODD[self.sought]} {among} "
-            "and :tenant is not null order by 2 desc limit :limit",
+            f"and :tenant is not null order by {first} 2 desc limit :limit",
             match=match,
             limit=limit,
-            **({} if rows is None else {"rows": rows}),
+            **values,
         )
         return [(row, score) for row, score in found]
 
@@ -158,30 +184,38 @@ class _Question:
         adapted = scores[known] / np.sqrt(0.35 + 0.65 * share)
         return dict(zip(rows[known].tolist(), adapted.tolist(), strict=True))
 
-    def vectors(self, embedder: str | None, vector: bytes | None, texts: list[Key]) -> tuple[dict[Key, float], bool]:
-        """The best cosines by the row of their text, those of the texts that were found by their words too, and
-        whether there may be more."""
+    def near(self, embedder: str | None, vector: bytes | None) -> _Near | None:
+        """The nearest vectors that pass; None where there are none to compare with."""
         if vector is None or embedder is None:
-            return {}, False
+            return None
         query = unit(np.frombuffer(vector, np.float32)[None, :])[0]
         codes = self.follower.codes(self.tx, embedder, len(query), self.sought)
         if not codes.size:
-            return {}, False
+            return None
         passing = None if self.passing.docs is None else self.passing.docs[codes.rows["doc"]]
         best, cosines = codes.best(query, passing, self.depth)
-        more = len(best) < (codes.size if passing is None else int(passing.sum()))
         cosines[:_EXACTLY] = self._exactly(query, codes, best[:_EXACTLY], cosines[:_EXACTLY])
-        also = self._of_texts(codes, texts)
-        of_texts = codes.cosines(query, also)
+        more = len(best) < (codes.size if passing is None else int(passing.sum()))
+        return _Near(query, codes, best, cosines, self._rows(codes, best), more)
+
+    def _rows(self, codes: Codes, places: NDArray[np.int64]) -> list[Key]:
+        """The rows of the texts that these vectors are of."""
+        return self.follower.catalog.docs[self.sought]["rid"][codes.rows["doc"][places]].tolist()
+
+    def cosines(self, near: _Near, texts: list[Key]) -> dict[Key, float]:
+        """The cosines of the near texts and of these, by their row, best first: of each its best one."""
+        also = self._of_texts(near.codes, texts)
+        of_texts = near.codes.cosines(near.query, also)
         if len(also) <= _EXACTLY:
-            of_texts = self._exactly(query, codes, also, of_texts)
-        docs = codes.rows["doc"][np.concatenate([also, best])]
-        rows = self.follower.catalog.docs[self.sought]["rid"][docs]
-        cosines = np.concatenate([of_texts, cosines])
-        # In rising order, so that of several vectors of one text the best one stays; exact ones come last.
-        order = np.lexsort((cosines, np.arange(len(rows)) >= len(also)))
-        found: dict[Key, float] = dict(zip(rows[order].tolist(), cosines[order].tolist(), strict=True))
-        return dict(sorted(found.items(), key=lambda pair: -pair[1])), more
+            of_texts = self._exactly(near.query, near.codes, also, of_texts)
+        found: dict[Key, float] = {}
+        for row, cosine in zip(near.rows, near.cosines.tolist(), strict=True):
+            found[row] = max(cosine, found.get(row, -1.0))
+        others: dict[Key, float] = {}
+        for row, cosine in zip(self._rows(near.codes, also), of_texts.tolist(), strict=True):
+            if row not in found:
+                others[row] = max(cosine, others.get(row, -1.0))
+        return dict(sorted({**found, **others}.items(), key=lambda pair: -pair[1]))
 
     def _of_texts(self, codes: Codes, texts: list[Key]) -> NDArray[np.int64]:
         """The vectors of these texts."""
