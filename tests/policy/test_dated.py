@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.policy.dated import dated
+from recollect.policy.speech.dated import dated
 
 TUESDAY = datetime(2026, 2, 10, 12, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.policy.keys import keyed
+from recollect.policy.speech.keys import keyed
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 from recollect.domain.event import Event, Trust
 from recollect.domain.item import Fact
-from recollect.policy import bands, talk
+from recollect.policy import bands
 from recollect.policy.candidate import Candidate
 from recollect.policy.prompts import ExtractedFact, ExtractedFacts, moment
 from recollect.policy.secrets import redact
+from recollect.policy.speech import talk
 from recollect.policy.wording import fit
 
 _PEOPLE = (None, "user", "human")

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from recollect.domain.event import Event
 from recollect.domain.item import Fact
-from recollect.policy import worth
 from recollect.policy.candidate import Candidate
-from recollect.policy.draft import Draft
-from recollect.policy.keys import keyed
-from recollect.policy.reading import read
+from recollect.policy.speech import worth
+from recollect.policy.speech.draft import Draft
+from recollect.policy.speech.keys import keyed
+from recollect.policy.speech.reading import read
 from recollect.policy.wording import LONGEST
 from recollect.ports import Embedder
 from recollect.write.prototypes import Prototypes

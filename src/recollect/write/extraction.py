@@ -54,7 +54,7 @@ class Extraction:
                 return grounded.extracted(answer, turns, fresh)
             except ModelFailed as failed:
                 log.warning("memories are made by rules for now: %s", failed.what)
-        return extract(turns, fresh, self.embedder)
+        return extract(turns, fresh, self.embedder, most=self.caps.turn)
 
     def _within_caps(self, found: Sequence[Candidate], turns: Sequence[Event], user_id: str | None) -> list[Draft]:
         """The most important candidates of each turn, as many as the day has room for."""

@@ -5,8 +5,8 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from recollect.policy.sentences import Sentence, phrases
-from recollect.policy.turns import injects
+from recollect.policy.speech.sentences import Sentence, phrases
+from recollect.policy.speech.turns import injects
 
 
 class Talk(StrEnum):

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.domain.event import Event, Trust
-from recollect.policy import referents, talk
-from recollect.policy import turns as whole_turns
-from recollect.policy.amends import amended_by, correction, corrects, settled, takes_back
-from recollect.policy.answers import reply
-from recollect.policy.clauses import (
+from recollect.policy.secrets import redact
+from recollect.policy.speech import referents, talk
+from recollect.policy.speech import turns as whole_turns
+from recollect.policy.speech.amends import amended_by, correction, corrects, settled, takes_back
+from recollect.policy.speech.answers import reply
+from recollect.policy.speech.clauses import (
     AFTERTHOUGHT,
     BARE,
     DISMISSES,
@@ -31,17 +32,16 @@ from recollect.policy.clauses import (
     riddle,
     without_hidden,
 )
-from recollect.policy.dated import dated
-from recollect.policy.draft import Draft
-from recollect.policy.phrasing import TEAM, Voice, expanded, ordered, retold, subjected
-from recollect.policy.referents import Referents
-from recollect.policy.secrets import redact
-from recollect.policy.sentences import QUOTATION, Sentence, english, prose, sentences
-from recollect.policy.talk import Talk
-from recollect.policy.verbs import BASES
+from recollect.policy.speech.dated import dated
+from recollect.policy.speech.draft import Draft
+from recollect.policy.speech.phrasing import TEAM, Voice, expanded, ordered, retold, subjected
+from recollect.policy.speech.referents import Referents
+from recollect.policy.speech.sentences import QUOTATION, Sentence, english, prose, sentences
+from recollect.policy.speech.talk import Talk
+from recollect.policy.speech.verbs import BASES
+from recollect.policy.speech.worth import DECIDED, KEPT, technical, worth
+from recollect.policy.speech.wrapping import stripped
 from recollect.policy.wording import fit
-from recollect.policy.worth import DECIDED, KEPT, technical, worth
-from recollect.policy.wrapping import stripped
 
 _NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
 _RECENT = 3

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field, replace
 
-from recollect.policy.verbs import is_form, is_past
+from recollect.policy.speech.verbs import is_form, is_past
 
 _SHE = frozenset(
     """mother mum mom mam mama sister daughter wife girlfriend aunt auntie niece grandmother grandma gran nan granny

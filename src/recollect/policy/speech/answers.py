@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from recollect.policy.phrasing import Voice, retold
-from recollect.policy.sentences import Sentence, sentences
-from recollect.policy.talk import Talk, asks, opening, talk
-from recollect.policy.wrapping import stripped
+from recollect.policy.speech.phrasing import Voice, retold
+from recollect.policy.speech.sentences import Sentence, sentences
+from recollect.policy.speech.talk import Talk, asks, opening, talk
+from recollect.policy.speech.wrapping import stripped
 
 _OFFER = re.compile(
     r"\b(?:(?:shall|should|can|may|could) (?:I|we)|(?:do|would) you (?:want|like) (?:me|us) to|"

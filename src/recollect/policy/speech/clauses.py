@@ -2,8 +2,8 @@
 
 import re
 
-from recollect.policy.sentences import Sentence
-from recollect.policy.talk import Talk
+from recollect.policy.speech.sentences import Sentence
+from recollect.policy.speech.talk import Talk
 
 _HIDDEN = "[redacted:"
 

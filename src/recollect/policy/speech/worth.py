@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from recollect.policy.referents import KIN, PETS
-from recollect.policy.sentences import Phrases, Sentence, phrases
+from recollect.policy.speech.referents import KIN, PETS
+from recollect.policy.speech.sentences import Phrases, Sentence, phrases
 
 KEPT = 2
 """The least worth of a statement that is kept."""

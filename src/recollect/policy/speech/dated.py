@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from recollect.policy import calendar
 from recollect.policy.calendar import WEEKDAYS, Grain
 from recollect.policy.dates import Mention, mentions
-from recollect.policy.sentences import Sentence
-from recollect.policy.verbs import is_past
+from recollect.policy.speech.sentences import Sentence
+from recollect.policy.speech.verbs import is_past
 
 _WEEKDAY = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b", re.IGNORECASE

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-from recollect.policy import referents as about
-from recollect.policy.referents import KIN, Referents, possessive
-from recollect.policy.verbs import BASES, is_adverb, is_doing, is_form, is_past, third_person
+from recollect.policy.speech import referents as about
+from recollect.policy.speech.referents import KIN, Referents, possessive
+from recollect.policy.speech.verbs import BASES, is_adverb, is_doing, is_form, is_past, third_person
 
 TEAM = "the team"
 _LITERAL = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\w+://\S+|[\w.+-]+@[\w-]+\.[\w.-]+|\S*[/\\]\S*|\S*\w[._=:#]\w\S*|#\w+"
