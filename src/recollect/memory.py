@@ -206,8 +206,8 @@ class Memory(Custody):
         run_id: str | None,
     ) -> Ingest:
         kept = visibility or (Visibility.PROJECT_SHARED if project_id and not user_id else Visibility.USER_PRIVATE)
-        if kept is Visibility.USER_PRIVATE and user_id is None and self.principal.role is not Role.AGENT:
-            user_id = self.principal.id
+        if kept is Visibility.USER_PRIVATE and user_id is None:
+            user_id = self._only_user()
         scope = Scope(
             tenant=self._tenant,
             user_id=user_id,
@@ -228,6 +228,13 @@ class Memory(Custody):
             scope,
             kept,
         )
+
+    def _only_user(self) -> str | None:
+        """Who is meant where nobody is named: a person means themselves, an agent the one user it works for."""
+        if self.principal.role is not Role.AGENT:
+            return self.principal.id
+        users = self.principal.users or frozenset[str]()
+        return next(iter(users)) if len(users) == 1 else None
 
     # -- reading ------------------------------------------------------------------------------------------
 

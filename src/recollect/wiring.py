@@ -325,7 +325,7 @@ def _examine(settings: Settings, deps: Deps, path: Path) -> Iterator[Check]:
     newest = len(migrations(f"recollect.store.{engine}.migrations"))
     yield Check("schema", Verdict.WELL, f"{newest}, the newest this Recollect knows")
     beside = sidecar(settings)
-    files = [beside.with_name(beside.name + ending) for ending in ("", "-wal", ".erasures", ".key")]
+    files = [beside.with_name(beside.name + ending) for ending in ("", "-wal", ".erasures", ".key", ".server", ".token")]
     yield checkup.privacy(files)
     if not settings.postgres:
         yield checkup.writable(path)

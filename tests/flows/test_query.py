@@ -16,9 +16,12 @@ from recollect.domain.observation import Operation, Told, Use, Used
 from recollect.domain.query import Answer, Filters, Form, Query, Result, Source
 from recollect.domain.scope import Principal, Role
 from recollect.domain.text import tokens
-from recollect.errors import Forbidden
+from recollect.errors import Forbidden, ModelFailed
+from recollect.models.local import LocalEmbedder
 from recollect.policy.categories import SHIPPED, Categories, parse
+from recollect.ports import Vector
 from recollect.read.query import Reader, Served
+from tests.worlds import Told as Evidence
 from tests.worlds import World
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -266,6 +269,15 @@ def test_a_request_outside_the_allowlist_is_rejected_with_what_is_allowed(world)
         ask(world, "the tone", "planner", filters=Filters(categories=frozenset({"tone"})))
 
 
+def test_how_to_steps_are_served_to_who_names_them(world):
+    told = world.tell("Release by tagging the commit and pushing the tag.", category="procedural")
+    named = frozenset({"procedural"})
+    assert ask(world, "How is a release made by tagging?", "gardener").results == ()
+    by_category = ask(world, "How is a release made by tagging?", "gardener", categories=named)
+    by_filter = ask(world, "How is a release made by tagging?", "gardener", filters=Filters(categories=named))
+    assert result_ids(by_category.results) == result_ids(by_filter.results) == [told.item.id]
+
+
 def test_evidence_for_an_agent_is_what_its_memories_rest_on(world):
     seen = world.tell("The goal is to ship the walnut table.", category="goals")
     world.tell("The walnut table is secretly painted.", category="tone")
@@ -414,3 +426,47 @@ def test_a_time_in_the_question_prefers_what_was_said_then(world):
     world.apply(Append(june), Append(may))
     found = ask(world, "With whom did we eat pancakes in May 2025?", source=Source.EVIDENCE).results
     assert result_ids(found)[0] == may.id
+
+
+# -- vectors ------------------------------------------------------------------------------------------------
+
+
+class Failing:
+    """An embedder that is down."""
+
+    name = LocalEmbedder.name
+    profile = LocalEmbedder.profile
+
+    def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
+        raise ModelFailed("the model does not answer")
+
+
+def embedded(world: World, told: Evidence) -> None:
+    """Vectors of a fact and its event, as the write path makes them."""
+    embedder = LocalEmbedder()
+    event, version = embedder.embed([told.event.text, told.version.content])
+    made = [Vector(embedder.name, f"e:{told.event.id}", event), Vector(embedder.name, f"v:{told.version.id}", version)]
+    world.apply(vectors=made)
+
+
+def test_a_question_in_other_words_finds_by_its_vector(world):
+    told = world.tell("Ana adopted a kitten from the shelter.")
+    embedded(world, told)
+    embedded(world, world.tell("The boiler was repaired in March."))
+    who = Principal(tenant=world.tenant, id="mira", role=Role.ADMIN)
+    asking = Reader(world.store, LocalEmbedder(), world.clock, who)
+    for source, found in ((Source.MEMORY, told.item.id), (Source.EVIDENCE, told.event.id)):
+        question = Query(text="Did she get a young cat as a pet?", source=source, explain=True)
+        answer = asking.answer(question).answer
+        assert answer.results[0].id == found
+        assert "vector" in answer.explain[0]["signals"]  # type: ignore[operator]
+        assert asking.answer(replace(question, text="Which tax form do architects file?")).answer.results == ()
+
+
+def test_words_are_found_while_the_embedder_is_down(world):
+    told = world.tell("Ana adopted a kitten from the shelter.")
+    embedded(world, told)
+    who = Principal(tenant=world.tenant, id="mira", role=Role.ADMIN)
+    for source, found in ((Source.MEMORY, told.item.id), (Source.EVIDENCE, told.event.id)):
+        query = Query(text="Who adopted a kitten?", source=source)
+        assert Reader(world.store, Failing(), world.clock, who).answer(query).answer.results[0].id == found

@@ -191,6 +191,14 @@ def test_stdio_starts_the_server_where_there_is_none(tmp_path: Path):
     os.kill(found.pid, 15)
 
 
+def test_stdio_says_so_where_no_server_can_be_started(tmp_path: Path):
+    (tmp_path / "memory.db").write_text("somebody else's file")
+    env = {**clean_environment(), "RECOLLECT_HOME": str(tmp_path), "RECOLLECT_USER": "mira"}
+    done = subprocess.run([PROGRAM, "mcp"], env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "recollect serve" in done.stderr
+
+
 def test_mcp_answers_where_it_is_and_redirects_nobody(server: Served):
     hello = {
         "jsonrpc": "2.0",

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from struct import pack
@@ -127,7 +128,8 @@ def test_a_store_that_went_back_and_overtook_itself_unseen_is_read_anew(
     say(world)
     assert len(found(world)) == 2
     put_in_place(tmp_path / "old.db", sqlite_path)
-    new = [say(world, thread="attic") for _ in range(3)]
+    new = {say(world, thread="attic") for _ in range(3)}
+    assert found(world, replace(TEA, filters=Filters(thread_id="attic"))) == new
     assert found(world) == {first, *new}
 
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -209,27 +210,28 @@ def _address(listener: socket.socket) -> str:
 # -- for clients --------------------------------------------------------------------------------------------
 
 
-def reach(settings: "Settings", given: Mapping[str, str | None], patience: float = 20) -> Presence:
+def reach(settings: "Settings", given: Mapping[str, str | None], patience: float = 30) -> Presence:
     """The server of this store, started where there is none: with the options that were `given` here."""
-    found = presence.find(place(settings))
+    file = place(settings)
+    found = presence.find(file)
     if found:
         return found
-    start(given)
-    found = presence.wait(place(settings), patience)
-    if found is None:
-        raise StoreUnreachable(
-            f"the server did not start within {patience:.0f} seconds", "Start it by hand to see why: recollect serve"
-        )
-    return found
+    started = start(given)
+    end = time.monotonic() + patience
+    while time.monotonic() < end and not started.poll():  # one that finds another ends with 0: that one is waited for
+        found = presence.wait(file, 0.2)
+        if found:
+            return found
+    raise StoreUnreachable("the server did not start", "Start it by hand to see why: recollect serve")
 
 
-def start(given: Mapping[str, str | None]) -> None:
+def start(given: Mapping[str, str | None]) -> "subprocess.Popen[bytes]":
     """A server in the background, which outlives the one who starts it. It is the owner's: role and agent are not
     passed on."""
     options = [
         part for name in ("store", "tenant", "user") if (value := given.get(name)) for part in (f"--{name}", value)
     ]
-    subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-m", "recollect.interfaces.cli", "serve", *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -10,7 +10,7 @@ from datetime import date
 
 from recollect.policy.dates import Mention, mentions
 
-MOST_WORDS = 16
+MOST_WORDS = 24
 """Words that are looked for. Of a whole message as a question the rarest are enough, and tell more."""
 STATEMENT = 14
 """From so many words on a text is a statement: what it says is looked for, whatever it asks besides."""
@@ -167,7 +167,7 @@ def asked(text: str, at: date) -> Asked:
     """What a question asks on that day."""
     matter = _matter(text)
     found = words(matter)
-    names = frozenset(_lower(name) for name in _NAME.findall(text))
+    names = frozenset(_lower(name) for name in _NAME.findall(text)) - _STOP - _META
     if len(found) >= STATEMENT:
         return Asked(matter=matter, words=found, core=found, names=names, statement=True)
     times = mentions(text, at, back=True)

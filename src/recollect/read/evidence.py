@@ -23,6 +23,7 @@ SHORTLIST = 80
 _FEW = 64
 _FACTS = 10
 _READ = 600
+_COMPARED_WORDS = 100
 _COMPARED = 3_000
 _COVERED = 20_000
 
@@ -57,20 +58,21 @@ class Proofs:
 def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
     """The events in sight that may answer a question, best first; `most` are wanted."""
     first = _by_words(look, asked, filters)
-    if first is not None:
-        asked = replace(asked, words=rarest(asked.words, first.frequency), core=rarest(asked.core, first.frequency))
+    sought = asked if first is None else replace(asked, words=rarest(asked.words, first.frequency))
     people = frozenset(name for hit in (first.hits if first else ()) for name in rank.named(hit.author))
     made = look.vectors(asked.without(people), asked.matter)
-    hits = look.store.find_events(look.principal.tenant, _wanted(look, asked, made[0] if made else None, filters))
+    hits = look.store.find_events(look.principal.tenant, _wanted(look, sought, made[0] if made else None, filters))
     asked = _timed(look, asked, filters)
     placed = rank.shortlist(asked, [seen(hit) for hit in hits.hits], max(SHORTLIST, most))
     events = _read(look, placed)
     placed = [one for one in placed if one.seen.ref in events]
-    covers = rank.coverage(asked.words, {ref: event.text[:_COMPARED] for ref, event in events.items()})
+    covers = rank.coverage(
+        asked.words[:_COMPARED_WORDS], {ref: event.text[:_COMPARED] for ref, event in events.items()}
+    )
     said = {ref: _said(event, asked, covers[ref]) for ref, event in events.items()}
-    facts = _facts(look, asked, made[1] if made else None)
+    facts = _facts(look, sought, made[1] if made else None)
     placed = rank.settle(asked, placed, said, facts)
-    return _weighed(asked, placed, events, hits)
+    return _weighed(replace(asked, core=rarest(asked.core, hits.frequency)), placed, events, hits)
 
 
 def _by_words(look: Look, asked: Asked, filters: Filters) -> Hits | None:

@@ -22,8 +22,9 @@ from recollect.read.evidence import Proof
 from recollect.read.look import Look
 from recollect.read.memories import Found
 
-ABSTAIN = 0.1
-"""Below this confidence memory is said to know nothing: one real question in fifty falls under it."""
+ABSTAIN = 0.07
+"""Below this confidence memory is said to know nothing: one question in a hundred that it could answer falls under it,
+and more than half of those that it cannot."""
 _HEADER_SHARE = 4
 _WHOLE_SHARE = 2
 
@@ -64,9 +65,8 @@ class Reader:
         """What memory knows about a question, within its budget. Raises Forbidden for categories that the agent may
         not read."""
         agent = query.agent or self._principal.agent_id
-        allowed = self._categories.granted(agent, query.categories)
-        if query.filters.categories is not None:
-            self._categories.granted(agent, query.filters.categories)
+        filtered = self._categories.granted(agent, query.filters.categories)
+        allowed = filtered if query.categories is None else self._categories.granted(agent, query.categories)
         look = Look(self._store, self._embedder, self._principal, allowed, self._clock.now())
         head = self._store.head(self._principal.tenant)
         told = delta.since_last(look, agent or self._principal.id, query.thread_id, head) if query.thread_id else None

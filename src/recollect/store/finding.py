@@ -21,9 +21,9 @@ _ANY_STATE = frozenset({"active", "archived", "expired", "soft_deleted"})
 _R3 = f"level = {int(Level.R3)}"
 SPEAKS = (
     f"v.{_R3} and not v.withdrawn and (v.id = i.active_version_id or ("
-    "(i.active_version_id is null or not exists (select 1 from versions p where p.tenant = i.tenant "
+    "(i.active_version_id is null or not exists (select 1 from versions p where p.tenant = :tenant "
     f"and p.id = i.active_version_id and p.item_id = i.id and p.{_R3} and not p.withdrawn)) "
-    "and not exists (select 1 from versions n where n.tenant = v.tenant and n.item_id = v.item_id "
+    "and not exists (select 1 from versions n where n.tenant = :tenant and n.item_id = v.item_id "
     f"and n.id > v.id and n.{_R3} and not n.withdrawn)))"
 )
 """The version that speaks for an item: the promoted one where it is a live R3, else the newest live R3."""
@@ -62,7 +62,7 @@ def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters
     where, values = passing_events(filters, sight)
     found = tx.all(
         f"select e.{engine.key}, e.id, e.item_id, e.seq, e.ts, e.author from events e "
-        "join items i on i.tenant = e.tenant and i.id = e.item_id "
+        "join items i on i.tenant = :tenant and i.id = e.item_id "
         f"where {engine.among.format('e')} and {' and '.join(where)}",
         keys=list(keys),
         **values,
@@ -75,7 +75,7 @@ def confirm_items(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters,
     where, values = passing_items(filters, sight)
     found = tx.all(
         f"select v.{engine.key}, v.id, i.id, 0, i.updated_at, '' from versions v "
-        "join items i on i.tenant = v.tenant and i.id = v.item_id "
+        "join items i on i.tenant = :tenant and i.id = v.item_id "
         f"where {engine.among.format('v')} and {' and '.join(where)}",
         keys=list(keys),
         **values,

@@ -1,9 +1,10 @@
 """A sentence told again in the third person, its subject named, so that it can be read by itself a year later."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from recollect.policy.speech import referents as about
+from recollect.policy.speech.idle import MUCH, PRAISE
 from recollect.policy.speech.referents import KIN, Referents, possessive
 from recollect.policy.speech.verbs import BASES, is_adverb, is_doing, is_form, is_past, third_person
 
@@ -23,7 +24,7 @@ _ODD = re.compile(
 )
 _FULL = {"im": "I am", "ive": "I have", "gonna": "going to", "wanna": "want to", "gotta": "have to", "cannot": "cannot"}
 _HAD = frozenset("better been already".split())
-_HAS = frozenset("been got had become gone".split())
+_HAS = frozenset("been got had become gone made taken given brought changed taught shown grown helped".split())
 _NOT_OWNED = frozenset(
     """a an the to at in on for from with by and or but so because if when as is was will would can said says that about
     again back home up down out off over away today tomorrow yesterday now then there here too either instead
@@ -140,7 +141,8 @@ class _Retelling:
             case "you" if self._next(place) in ("know", "guys"):
                 return None
             case "you":
-                self._pending = self._before not in _HELPING | _TO_SOMEBODY
+                following = self._next(place) or ""
+                self._pending = self._before in _OPENING and (following in BASES or third_person(following) in _BE)
                 return voice.you
             case "me":
                 return voice.speaker
@@ -168,7 +170,9 @@ class _Retelling:
     def _third(self, low: str, place: int) -> str | None:
         if low not in _OTHERS and not (low == "that" and self._next(place) in ("down", "off", "up", "out", "away")):
             return None
-        now = about.after(self._voice.referents, "".join(self._said), self._voice.speaker, own=False)
+        before = self._voice.referents
+        now = about.after(before, "".join(self._said), self._voice.speaker, own=False)
+        now = replace(now, things=now.things or before.things, groups=now.groups or before.groups)
         match low:
             case "she" | "her" if now.person(low) is None and self._next(place) in ("is", "has", "was"):
                 return now.thing or low  # a boat
@@ -182,8 +186,10 @@ class _Retelling:
                 return _of(found, low) if owned and owned not in _NOT_OWNED else found or low
             case "that":
                 return now.thing or low
-            case "it" if self._before in _TO_SOMEBODY and self._voice.referents.thing:
-                return self._voice.referents.thing  # "a rule for it": not the rule
+            case "it" | "they" if _DUMMY.match(self._text, self._tokens[place].start()):
+                return low  # it means nothing in particular, or only says how somebody finds it
+            case "it" if self._before in _TO_SOMEBODY and before.thing:
+                return before.thing  # "a rule for it": not the rule
             case "it" | "itself":
                 return now.thing or low
             case "its":
@@ -231,6 +237,17 @@ class _Retelling:
         return word.lower() if word else None
 
 
+_OPENING = frozenset(("", ",", "and", "but", "so", "that", "if", "when", "because", "what", "how", "where", "while"))
+_BE = frozenset("is was has does".split())
+_DUMMY = re.compile(
+    rf"(?:it|they)\s+(?:(?:really|just|always|also|still|only|definitely|all)\s+)*(?:(?:is|was|are|were|has been|have been|"
+    rf"had been|will be|would be|must be|can be|could be|might be|may be|must have been|feels?|felt|looks?|looked|"
+    rf"sounds?|sounded|seems?|seemed|gets?|got|is going to be)\s+{MUCH}(?:{'|'.join(sorted(PRAISE))}|to|that|when|"
+    rf"how|like|what|about|not|in these|in those|raining|snowing|time|clear|possible|likely|late|early)\b|"
+    rf"(?:means?|meant|turns? out|takes? (?!\d)|took (?!\d)|makes? (?:me|sense|us|you|him|her|life)|reminds?|reminded|"
+    rf"brings?|feels?|felt|seems?|helps?|keeps? me|gives? me|gave me|made me)\b)",
+    re.IGNORECASE,
+)
 _HELPING = frozenset("did do does can could will would should shall must may might to let help make".split())
 _TO_SOMEBODY = frozenset("to for by about with from of than like at on".split())
 _OTHERS = frozenset("he she him her his hers himself herself it its itself they them their theirs themselves".split())
@@ -265,6 +282,10 @@ _FINITE = re.compile(
 )
 
 
+_PREDICATE = re.compile(
+    r"^[^,;]*\b(?:is|are|was|were|has|have|had|can|could|will|would|makes?|brings?|helps?|feels?|keeps?|gives?|takes?)\b",
+    re.IGNORECASE,
+)
 _AFTER_DOING = frozenset(
     """to in on at for with a an the my our up out from as into through towards back away around about off over
     under some two three""".split()
@@ -283,6 +304,12 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     first = words[0].lower()
     if first in _QUALITIES:
         return f"I am {text[0].lower()}{text[1:]}"
+    if first == "been" and len(words) > 2:
+        return f"I have {text[0].lower()}{text[1:]}"
+    if first == "never" and len(words) > 2 and (is_past(words[1]) or words[1].lower() in ("been", "seen", "done")):
+        return f"I have {text[0].lower()}{text[1:]}"
+    if is_doing(first) and _PREDICATE.search(text):
+        return text  # "Hanging out with them is a joy": the doing is the subject
     if (
         is_doing(first)
         and len(words) > 2

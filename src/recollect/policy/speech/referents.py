@@ -1,9 +1,11 @@
 """Who and what a conversation is about just now, so that "she" and "it" can be told by name."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.policy.speech.verbs import is_form, is_past
+from recollect.policy.speech.idle import PRAISE
+from recollect.policy.speech.verbs import is_adverb, is_form, is_past
 
 _SHE = frozenset(
     """mother mum mom mam mama sister daughter wife girlfriend aunt auntie niece grandmother grandma gran nan granny
@@ -49,6 +51,11 @@ _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-
 _THING = re.compile(
     r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
 )
+_PREPOSITION = re.compile(
+    r"\b(?:in|on|at|for|from|with|of|by|to|about|near|into|over|after|before|during|since|until|as|than|like|per|via|"
+    r"without|through|around|under|between)\s$",
+    re.IGNORECASE,
+)
 _USED = re.compile(r"\b(?:use|using|via|install|add|adopt|drop) ([A-Z][\w+-]*)")
 _PLACE = re.compile(r"\b(?:in|at|on|near|via|around)\s$", re.IGNORECASE)
 _SUBJECT = re.compile(
@@ -66,6 +73,14 @@ NOT_NAMES = frozenset(
 )
 
 
+_NO_PERSON = ("ing", "ness", "tion", "ment", "ity", "ies", "ship", "ings", "ers", "ors", "ons", "ts", "ds", "ce")
+_COMMON_STARTS = re.compile(
+    r"(?:family|success|writing|painting|music|dance|art|life|love|nature|time|work|food|people|everyone|everything|"
+    r"nothing|hopefully|unfortunately|luckily|thankfully|sometimes|maybe|being|having|just|such|some|all|most|many)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who was spoken of: how to call them, and whether "she" or "he" may mean them (None: either)."""
@@ -79,23 +94,36 @@ class Referents:
     """Who and what was spoken of last, latest first."""
 
     persons: tuple[Person, ...] = ()
+    latest: int = 0
+    """How many of the persons the last sentence that named somebody named."""
     things: tuple[str, ...] = ()
+    """Of the last sentence alone: what "it" may mean."""
     groups: tuple[str, ...] = ()
+    """Of the last sentence alone: what "they" may mean."""
 
     def person(self, pronoun: str) -> str | None:
-        """Whom "she" or "he" means."""
+        """Whom "she" or "he" means, where it can be only one."""
         woman = pronoun in ("she", "her", "hers", "herself")
-        surely = [person for person in self.persons if person.woman is woman]
-        maybe = [person for person in self.persons if person.woman is None]
-        return (surely or maybe)[0].name if surely or maybe else None
+        for some in (self.persons[: self.latest], self.persons[self.latest :]):
+            surely = [person.name for person in some if person.woman is woman]
+            maybe = [person.name for person in some if person.woman is None]
+            if surely or maybe:
+                return _only(surely or maybe)
+        return None
 
     @property
     def thing(self) -> str | None:
-        return self.things[0] if self.things else None
+        return _only(self.things)
 
     @property
     def group(self) -> str | None:
-        return self.groups[0] if self.groups else None
+        return _only(self.groups)
+
+
+def _only(names: Sequence[str]) -> str | None:
+    """The one that is meant, or None where there are several. "Anna" and "Mara's sister Anna" are one."""
+    fullest = max(names, key=len, default=None)
+    return fullest if fullest and all(name in fullest for name in names) else None
 
 
 def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we: str = "") -> Referents:
@@ -105,6 +133,7 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
     things: list[str] = []
     groups: list[str] = []
     taken: list[tuple[int, int]] = []
+    subject: str | None = None
     for match in _PHRASE.finditer(text):
         phrase = _Phrase(match, speaker if own else "", we or speaker, speaker)
         taken.append(match.span())
@@ -116,15 +145,17 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
             persons.append(Person(whose, True if low in _SHE else False if low in _HE else None))
         if phrase.kin:
             persons.append(phrase.person(text))
-        elif phrase.plural:
-            groups.append(phrase.told)
-        elif phrase.solid:
-            things.append(phrase.told)
+        elif phrase.clean and not _PREPOSITION.search(text[: match.start()]):
+            (groups if phrase.plural else things).append(phrase.told)
+            if match.start() == 0 and not phrase.plural:
+                subject = phrase.told
     for match in _NAME.finditer(text):
         name = " ".join(word for word in match.group().split() if word.lower() not in NOT_NAMES).removesuffix("'s")
         inside = any(start <= match.start() < end for start, end in taken)
         placed = _PLACE.search(text[: match.start()]) is not None
-        first = match.start() == 0 and not _SUBJECT.match(text[match.end() :])
+        first = match.start() == 0 and (
+            not _SUBJECT.match(text[match.end() :]) or name.lower().endswith(_NO_PERSON) or _COMMON_STARTS.match(name)
+        )
         if not inside and not placed and not first and name and name != speaker:
             persons.append(Person(name))
             groups.append(name)
@@ -136,11 +167,14 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
     if re.search(r"\b(?:someone|somebody)\b", text):
         persons.append(Person("the person"))
     things += [match[1] for match in _USED.finditer(text)]
-    things += [match[1].rstrip(".") for match in _THING.finditer(text) if not _common(match[1])]
+    if not things:
+        things += [match[1].rstrip(".") for match in _THING.finditer(text) if not _common(match[1])]
+    found = _unique(persons)
     return Referents(
-        persons=(*_unique(persons), *referents.persons)[:6],
-        things=(*_ordered(things), *referents.things)[:6],
-        groups=(*reversed(groups), *referents.groups)[:6],
+        persons=(*found, *referents.persons)[:6],
+        latest=len(found) or referents.latest,
+        things=(subject,) if subject else tuple(dict.fromkeys(things)),
+        groups=tuple(dict.fromkeys(groups)),
     )
 
 
@@ -150,10 +184,6 @@ def _unique(persons: list[Person]) -> list[Person]:
     for person in persons:
         found.setdefault(person.name, person)
     return list(found.values())
-
-
-def _ordered(things: list[str]) -> list[str]:
-    return list(dict.fromkeys(things))
 
 
 def _common(word: str) -> bool:
@@ -190,7 +220,7 @@ class _Phrase:
         """Where the phrase stops: at a verb, or at whoever speaks."""
         rest = self.match.string[self.match.end() :]
         for place, word in enumerate(words):
-            if place and (word == self.speaker or word == self.teller):
+            if place and (word in (self.speaker, self.teller) or is_adverb(word) or word[:1] in "'-"):
                 return place
             last = place == len(words) - 1
             if place and is_form(word) and word.islower() and (not last or is_past(word) or _GOES_ON.match(rest)):
@@ -211,9 +241,17 @@ class _Phrase:
         return last.endswith("s") and not last.endswith(("ss", "us", "is", "'s")) and len(last) > 3
 
     @property
-    def solid(self) -> bool:
-        last = self.words[-1].lower()
-        return self.match["det"].lower() != "that" and last not in _NO_THINGS
+    def clean(self) -> bool:
+        """Whether it is a plain noun phrase that reads well in the place of "it"."""
+        *front, last = (word.lower() for word in self.words)
+        return (
+            self.match["det"].lower() not in ("that", "this", "no")
+            and last not in _NO_THINGS
+            and len(self.words) <= 4
+            and last not in PRAISE
+            and not any("'" in word or word.endswith("-") or is_adverb(word) for word in (*front, last))
+            and not (self.match["det"].endswith("'s") and (front or [last])[0] in PRAISE)
+        )
 
     @property
     def told(self) -> str:
@@ -244,7 +282,7 @@ class _Phrase:
 
 
 def possessive(name: str) -> str:
-    return f"{name}'s"
+    return f"{name}'" if name.startswith("the ") and name.endswith("s") and not name.endswith("ss") else f"{name}'s"
 
 
 def named(person: Person, name: str) -> Person:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from recollect.policy.speech.sentences import Sentence, phrases
 from recollect.policy.speech.turns import injects
+from recollect.policy.speech.verbs import is_past
 
 
 class Talk(StrEnum):
@@ -280,6 +281,8 @@ def _order(sentence: Sentence) -> Talk:
             if sentence.says("must", "has to", "have to", "need to", "always", "never", "run", "use", "do not", "don't")
             else Talk.HYPOTHETICAL
         )
+    if first == "never" and (is_past(second) or second in ("been", "seen", "done")):
+        return Talk.STATEMENT  # "never been to Rome" tells about who says so
     if first in ("always", "never", "don't", "avoid", "remember", "note", "remind", "whenever") or (
         first == "do" and second == "not"
     ):

@@ -18,7 +18,7 @@ ADVERBS = frozenset(
     generally rarely seldom normally typically already recently both all even probably definitely absolutely strongly
     simply basically personally totally hardly barely regularly frequently once twice then therefore thus ever
     kind sort
-    rather much very quite least most officially originally previously mainly no longer""".split()
+    rather much very quite least most officially originally previously mainly no longer first last second""".split()
 )
 _ODD = {
     "am": "is",

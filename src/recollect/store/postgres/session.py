@@ -24,7 +24,8 @@ _QUEUE = 500
 _SET_UP = (
     b"select set_config('role', $1, true), set_config('app.tenant', $2, true), set_config('lock_timeout', $3, true), "
     b"set_config('search_path', 'recollect, pg_temp', true), set_config('timezone', 'UTC', true), "
-    b"set_config('datestyle', 'ISO', true), set_config('extra_float_digits', '1', true)"
+    b"set_config('datestyle', 'ISO', true), set_config('extra_float_digits', '1', true), "
+    b"set_config('random_page_cost', '1.1', true), set_config('jit', 'off', true)"
 )
 
 

@@ -1,0 +1,130 @@
+"""Talk that nobody needs tomorrow: praise, cheer, moods, thanks, generalities, and where a task stands just now."""
+
+import re
+
+from recollect.policy.speech.sentences import Sentence, phrases
+
+PRAISE = frozenset(
+    """awesome amazing great good nice cool fantastic wonderful lovely beautiful gorgeous incredible inspiring perfect
+    brilliant fun funny sweet stunning super cute adorable fab fabulous terrific impressive exciting fulfilling
+    rewarding meaningful special precious powerful emotional enlightening relaxing calming soothing refreshing
+    comforting encouraging motivating uplifting touching magical tough hard difficult tricky scary challenging crazy
+    wild weird strange important crucial essential key vital necessary worth worthwhile better best bad worse awful
+    terrible horrible sad rough stressful nerve-wracking overwhelming interesting fascinating easy simple nice tasty
+    delicious yummy peaceful heartwarming thrilling satisfying epic sick dope lit neat solid insane unreal surreal
+    unbelievable memorable unforgettable priceless bumpy cozy inviting hilarious sooo soo blast journey rollercoaster
+    dream challenge pleasure joy relief honor honour treat shame pity bummer gem vibe""".split()
+)
+"""Words that say how the speaker finds something, and nothing about it."""
+_MOODS = frozenset(
+    """excited happy glad thrilled proud grateful thankful lucky blessed sure determined stoked nervous anxious worried
+    curious hopeful optimistic positive motivated inspired relieved sad upset frustrated stressed overwhelmed confident
+    honored honoured pumped psyched eager ready amazed impressed jealous tired exhausted swamped busy sorry fine okay ok
+    good great well touched speechless delighted pleased content calm scared afraid terrified ecstatic overjoyed shocked
+    surprised confused stuck lost torn bummed down here there back up open kinda keen game with impatient unsure certain
+    concerned interested fascinated humbled""".split()
+)
+MUCH = (
+    r"(?:(?:so|really|very|pretty|quite|super|just|too|always|such|truly|also|still|all|definitely|totally|absolutely|"
+    r"a bit|a little|kind of|kinda|sort of|sooo?|even|more|most|how|honestly|already|been|feeling|extremely|incredibly|"
+    r"both|an?|the|one of the|something|currently|now|only|not|no|never|that|this)\s+)*"
+)
+_PRAISED = "|".join(sorted(PRAISE, key=len, reverse=True))
+_FINDS = re.compile(
+    rf"\b(?:is|are|was|were|be|been|feels?|felt|looks?|looked|sounds?|sounded|seems?|seemed|tastes?|'s|'re)\s+{MUCH}"
+    rf"(?:{_PRAISED})\b",
+    re.IGNORECASE,
+)
+_MOOD = re.compile(
+    rf"^(?:\w+,\s+)?(?:i'm|i am|i was|i've been|i have been|i feel|i felt|i'm feeling|i am feeling|we're|we are|we were|"
+    rf"i got|i get)\s+{MUCH}(?:{'|'.join(sorted(_MOODS, key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
+_CHEER = phrases(
+    """can't wait, cannot wait, look forward, looking forward, believe in you, proud of you, rooting for, here for you,
+    support you, supporting you, cheer you, cheering you, for your support, got this, got your back, hang in there, give
+    up, keep pushing, keep going, keep it up, push on, pushing forward, moving forward, stay strong, stay positive,
+    staying positive, means a lot, mean a lot, means the world, mean so much, means so much, so much joy, brings me joy,
+    bring me joy, makes me happy, make me happy, gives me strength, give me strength, makes me feel, make me feel, keeps
+    me going, keep me going, keeps me motivated, at the end of the day, hard work, hard work pays, paid off, paying off,
+    pays off, worth it, get through, all the support, all the love, love and support, feel free, let me know, you know
+    what, hit me up, check it out, check them out, take care, enjoy it, have fun, had a blast, have a blast, having a
+    blast, such a, what a, how far, a reminder of, reminds me, reminded me, remind me of, reminder that, make a
+    difference, making a difference, each other, one another, in life, in the world, the world needs, life is, love is,
+    family is, friends are, it's all about, all about, the power of, a sense of, on my mind, so many, so much, how much,
+    long way, in touch, catch up, catching up, last chatted, last talked, last spoke, chatted, heard from you, your
+    words, your story, good vibes, step at a time, try my best, doing my best, do my best, make it happen, making it
+    happen, dreams come true, follow your, express myself, express yourself, feels like, felt like, feel like, i agree,
+    agree with, couldn't agree, i bet, i hope, i hoped, i wish, i'm sure, i know that, i can tell, i can imagine, i can
+    see, i can relate, i totally, i'll never forget, will never forget, i appreciate, i admire, i understand, i swear,
+    i must say, i have to say, i gotta say, i've got to say, no doubt, for sure, i love that, i love how, i love when,
+    i love it when, love this, love that, love it, loved it, i love seeing, love to see, nice to, great to, good to, fun
+    to, crazy things, a lot of things, funny story, story to tell, not alone, in it together, we all, us all, as humans,
+    as people, makes you, make you, gives you, helps you, lets you, helps us, makes us, keeps us, teaches us"""
+)
+_GOING_ON = phrases(
+    """i'm trying, i am trying, i'm still trying, i've been trying, i have been trying, we're trying, having trouble,
+    having some trouble, having issues, having some issues, having problems, having difficulty, having a hard time, i'm
+    struggling, i am struggling, i'm getting, i am getting, i keep getting, i get an error, getting an error, getting
+    this error, an error message, i've tried, i have tried, i tried, i have also tried, i've also tried, doesn't work,
+    doesn't seem, does not seem, not working, isn't working, still broken, still failing, not sure, make sure i, wants
+    to make sure, want to make sure, want to ensure, need help, needs help, would like help, could use some help, i'd
+    like to know, i would like to know, want to know, want to understand, trying to understand, i'm stuck, kinda stuck,
+    i'm confused, a bit confused, kinda worried, i'm worried, i'm wondering, i was wondering, as expected, right track,
+    the right way, wrap my head, wrapping my head, help me, i'm not getting, i noticed that, i'm seeing, i'm looking at,
+    i'm new to this, i would calculate, i'd calculate, like to see, like an example, want to see, some guidance"""
+)
+_POINTS = re.compile(
+    r"\bhere(?:'s|'re| is| are| was)\b|\blooks? like (?:this|that)\b|\bas follows\b|\bthe following\b|\bbelow\b|"
+    r"\blike this\b|\bstarting point\b|\b(?:sample|example) (?:code|checklist|snippet|list)\b|"
+    r"\b(?:this|these|those|that) (?:code|snippet|function|script|schema|schedule|checklist|list|plan|draft|error|"
+    r"output|message|step|steps|points?|concepts?|pic|picture|photo|image|one|ones|guys?|song|dress|view|place|thing|"
+    r"things|moments?|example|approach|information|details?|tips?|suggestions?|formula|problem|question|topic)\b",
+    re.IGNORECASE,
+)
+_DEMONSTRATIVE = re.compile(
+    r"(?:\w+,\s+)?(?:this|that|these|those)(?:'s|'ll|'re|'d)?\s+(?:is|are|was|were|will|would|has|have|had|can|could|"
+    r"must|should|may|might|does|did|do|makes?|made|means?|sounds?|looks?|feels?|seems?|really|just|definitely|"
+    r"\w+ing|\w+s|\w+ed)\b|(?:\w+,\s+)?that'?s\b",
+    re.IGNORECASE,
+)
+_MEETS = re.compile(
+    r"\b(?:we|you and i) (?:should|could|can|gotta|need to|have to|haven't|have not|got to|must|'ll|will) ", re.I
+)
+_SHOULD = re.compile(r"^(?:i|we|you)(?:'ll| will| should| gotta| could| can)\b", re.IGNORECASE)
+_OWN = frozenset("i my me mine we our us i'm i've i'd i'll we're we've we'll we'd im ive".split())
+_YOU = frozenset("you your yours you're you've you'll you'd u ur yourself".split())
+_PARTICULAR = re.compile(r"\d|`|\w_\w|\w\.[a-z]{2,4}\b")
+_LISTENER = re.compile(r"^(?:\w+,?\s+){0,2}?(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE)
+
+
+def points(said: Sentence) -> bool:
+    """Whether a sentence points at something that stands or lies elsewhere: a paste, a photo, the sentence before."""
+    return said.text.rstrip().endswith(":") or bool(_POINTS.search(said.text) or _DEMONSTRATIVE.match(said.text))
+
+
+def passing(said: Sentence) -> bool:
+    """Whether a sentence tells where a task stands just now: what is tried, what does not work yet."""
+    return said.says(_GOING_ON)
+
+
+def to_listener(said: Sentence, *, hard: bool) -> bool:
+    """Whether a sentence to another person is about them, or holds nothing else that could be looked up later."""
+    return bool(_LISTENER.match(said.text)) or (not hard and not _YOU.isdisjoint(said.words))
+
+
+def idle(said: Sentence, *, hard: bool, names: bool) -> bool:
+    """Whether a sentence cheers, praises, feels or generalises. `hard`: it holds a day or a number; `names`: it is
+    about somebody by name."""
+    if hard:
+        return bool(_MOOD.match(said.text)) and len(said.words) < 8
+    if _MOOD.match(said.text) or said.says(_CHEER) or _MEETS.search(said.text):
+        return True
+    if _FINDS.search(said.text):
+        return True
+    return _OWN.isdisjoint(said.words) and not names
+
+
+def hard(text: str, times: int) -> bool:
+    """Whether a statement holds a day, a number or something spelled as systems spell it."""
+    return times > 0 or bool(_PARTICULAR.search(text))

@@ -1,0 +1,73 @@
+"""Whether a sentence told in the third person reads well: nobody is named over and over, and nothing breaks off."""
+
+import re
+
+_DANGLING = re.compile(
+    r"\b(?:is|are|was|were|be|been|the|a|an|of|to|with|and|or|but|for|like|that|about|so|because|when|if|as|than|which|"
+    r"who|my|at|in|from|by|into|express|make|get|got|has|have|had|will|just)[.,:;]?$",
+    re.IGNORECASE,
+)
+_ASSISTANT = re.compile(
+    r"(?:^|[,;:.]\s|\b(?:and|but|so|that|if|when|because|where|how|what|which|while|sure)\s)(?:\w+,?\s)?"
+    r"the assistant(?:'s\s\w+)?\s(?!\b(?:and|or|with|in|on|at|for|of|not to)\b)",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    r"(?:(?:hey|hi|hello|oh|wow|whoa|woah|yeah|yep|yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
+    r"thankfully|however|plus|also|besides|honestly|actually|btw)\b[,!.]?\s+)+",
+    re.IGNORECASE,
+)
+_PHRASE = re.compile(r"\b(?:the|[\w-]+'s)\s+[\w-]+(?:\s+[\w-]+)?", re.IGNORECASE)
+_CUTS = (", so ", ", but ", "; ", " - ", " \u2013 ", ", and ", ", which ", " because ", " so ", " and ", " when ", ", ")
+_MOST_NAMED = 3
+
+
+def elided(text: str, speaker: str) -> str:
+    """The sentence without the subject named again behind "and": "Jon sings and Jon dances" is "Jon sings and dances"."""
+    if not text.lower().startswith(f"{speaker.lower()} "):
+        return text
+    again = re.compile(rf",? (and|but) {re.escape(speaker)} (?!'|and\b|or\b)", re.IGNORECASE)
+    return again.sub(lambda match: f" {match[1]} ", text)
+
+
+def opened(text: str, listener: str) -> str:
+    """The sentence without the greeting or sigh in front, and without the name of who is spoken to."""
+    found = _OPENS.match(text)
+    rest = text[found.end() :] if found else text
+    if listener and listener != "the assistant":
+        called = rf"{re.escape(listener[:3])}\w*"
+        rest = re.sub(rf"^(?:hey |hi )?{called}[,!.]+\s+", "", rest, flags=re.IGNORECASE)
+        rest = re.sub(rf",\s+{called}(?=[.!?]*$)", "", rest, flags=re.IGNORECASE)
+    return rest[0].upper() + rest[1:] if rest and rest != text and rest[0].islower() else rest
+
+
+def tidy(text: str, speaker: str) -> str:
+    """The sentence up to where it names the speaker too often, or "" where that leaves nothing whole."""
+    text = elided(text, speaker)
+    while _named(text, speaker) > _MOST_NAMED or doubled(text, speaker):
+        cut = max(text.rfind(mark) for mark in _CUTS)
+        if cut < 0 or len(text[:cut].split()) < 4:
+            return ""
+        text = text[:cut]
+    return text
+
+
+def _named(text: str, speaker: str) -> int:
+    return len(re.findall(rf"(?<!\w){re.escape(speaker)}(?!\w)", text, re.IGNORECASE))
+
+
+def doubled(text: str, speaker: str) -> bool:
+    """Whether a noun phrase stands in a sentence twice, as it does where a pronoun was replaced clumsily."""
+    seen: set[str] = set()
+    bare = re.sub(rf"(?<!\w){re.escape(speaker)}(?:'s)?(?!\w)", "", text, flags=re.IGNORECASE)
+    for match in _PHRASE.finditer(bare):
+        phrase = match.group().lower()
+        if phrase in seen:
+            return True
+        seen.add(phrase)
+    return False
+
+
+def broken(text: str) -> bool:
+    """Whether a text breaks off, or tells what the assistant is or does."""
+    return bool(_DANGLING.search(text.rstrip(" .")) or _ASSISTANT.search(text))
