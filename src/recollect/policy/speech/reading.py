@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from recollect.domain.event import Event, Trust
+from recollect.domain.event import Event
 from recollect.policy.secrets import redact
-from recollect.policy.speech import referents, talk
+from recollect.policy.speech import idle, referents, talk
 from recollect.policy.speech import turns as whole_turns
 from recollect.policy.speech.amends import amended_by, correction, corrects, settled, takes_back
 from recollect.policy.speech.answers import reply
@@ -32,18 +32,20 @@ from recollect.policy.speech.clauses import (
     riddle,
     without_hidden,
 )
-from recollect.policy.speech.dated import dated
+from recollect.policy.speech.dated import Dated, dated
 from recollect.policy.speech.draft import Draft
 from recollect.policy.speech.phrasing import TEAM, Voice, expanded, ordered, retold, subjected
 from recollect.policy.speech.referents import Referents
 from recollect.policy.speech.sentences import QUOTATION, Sentence, english, prose, sentences
+from recollect.policy.speech.speakers import ASSISTANT, is_person, listener, name_of
 from recollect.policy.speech.talk import Talk
 from recollect.policy.speech.verbs import BASES
-from recollect.policy.speech.worth import DECIDED, KEPT, technical, worth
+from recollect.policy.speech.wellformed import broken, opened, tidy
+from recollect.policy.speech.worth import DECIDED, KEPT, names_somebody, technical, worth
 from recollect.policy.speech.wrapping import stripped
 from recollect.policy.wording import fit
 
-_NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
+_NOTED = re.compile(r"(?:don't|do not) forget\b|remember (?:that|to)\b|remind me\b|call me\b|note\b", re.IGNORECASE)
 _RECENT = 3
 """Turns back that a pronoun may point to."""
 _LATELY = 600
@@ -73,7 +75,7 @@ def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
     for place, turn in enumerate(turns):
         text = redact(_read_of(turn, known=place not in fresh)).text
         thread.technical = thread.technical or (turn.role != "system" and technical(text))
-        if _is_person(turn) and not whole_turns.prompts(text) and not whole_turns.injects(text):
+        if is_person(turn) and not whole_turns.prompts(text) and not whole_turns.injects(text):
             _Turn(thread, turns, place, text).read(known=place not in fresh and not corrected, recent=place >= recent)
         elif turn.role == "assistant" and place >= recent and not whole_turns.injects(text):
             for sentence in sentences(text):
@@ -85,22 +87,12 @@ def _read_of(turn: Event, *, known: bool) -> str:
     """As much of a turn as is read: the end of what an assistant said, the beginning of what is known or a paste."""
     if turn.role == "assistant":
         return turn.text[-_LATELY:]
-    return turn.text[: 2 * _LATELY if known or not _is_person(turn) else LONGEST_TURN]
+    return turn.text[: 2 * _LATELY if known or not is_person(turn) else LONGEST_TURN]
 
 
 def _amends(text: str) -> bool:
     """Whether a turn may correct what was said before it."""
     return any(corrects(sentence.text) or takes_back(sentence.text) for sentence in sentences(text[:LONGEST_TURN]))
-
-
-def _is_person(turn: Event) -> bool:
-    return turn.role in (None, "user", "human") and turn.trust is Trust.TRUSTED
-
-
-def name_of(turn: Event) -> str:
-    """How the author is called in a memory."""
-    name = " ".join(turn.author.split())
-    return "the user" if name.lower() in _NOBODY or not any(sign.isalnum() for sign in name) else name
 
 
 class _Turn:
@@ -109,7 +101,7 @@ class _Turn:
     def __init__(self, thread: _Thread, turns: Sequence[Event], place: int, text: str) -> None:
         self._thread, self._turns, self._place, self._text = thread, turns, place, text
         self._turn = turns[place]
-        self._speaker = name_of(self._turn)
+        self._speaker, self._listener = name_of(self._turn), listener(turns, place)
         self._dropped = False
         """The sentence before left its subject out."""
         self._whole: list[Sentence] = []
@@ -188,6 +180,8 @@ class _Turn:
         ):
             return None
         rule = again is Talk.RULE
+        if rule and self._listener != ASSISTANT and not self._thread.technical and not _NOTED.match(said.text):
+            return None  # it cheers somebody on, or asks a favour
         said = Sentence(expanded(said.text))
         told, leans, fragment = self._told(said, bare.label, rule=rule)
         rule = rule or told.startswith(f"{self._speaker} wants ")
@@ -246,6 +240,8 @@ class _Turn:
         fragment: bool = False,
     ) -> Draft | None:
         when = dated(told, self._turn.ts)
+        if not (decision or rule or correcting) and self._idle(said, when):
+            return None
         own = bool(OWN.search(said.text))
         joins = self._before is not None and (leans or (self._before.decision and not own and not rule))
         value = worth(said, when.times)
@@ -255,8 +251,8 @@ class _Turn:
         if value < KEPT:
             return None
         decision = decision or said.says(DECIDED)
-        text = fit(when.text) or fit(main_clause(when.text)) or fit(last_clause(when.text))
-        if text is None:
+        text = self._worded(when.text)
+        if text is None or (broken(text) and not decision):
             return None
         draft = Draft(
             text=text,
@@ -284,6 +280,25 @@ class _Turn:
             self._thread.drafts.append(draft)
         return draft
 
+    def _idle(self, said: Sentence, when: Dated) -> bool:
+        """Whether a statement is of no use tomorrow."""
+        hard = idle.hard(said.text, when.times)
+        if idle.points(said) or idle.passing(said):
+            return True
+        if self._listener != ASSISTANT and idle.to_listener(said, hard=hard):
+            return True
+        if self._thread.technical and self._listener == ASSISTANT:
+            return False
+        return idle.idle(said, hard=hard, names=names_somebody(when.text, self._listener))
+
+    def _worded(self, text: str) -> str | None:
+        """The statement as it is kept: whole, or up to where it goes on with a pronoun."""
+        text = opened(text, self._listener)
+        for part in (text, main_clause(text), last_clause(text)):
+            if (tidied := tidy(part, self._speaker)) and (fitting := fit(tidied)):
+                return fitting
+        return None
+
     def _joined(self, draft: Draft) -> Draft | None:
         """The draft as the second sentence of the one it leans on, where both fit into one memory."""
         before, drafts = self._before, self._thread.drafts
@@ -308,7 +323,7 @@ class _Turn:
 
     def _voice(self) -> Voice:
         we = TEAM if self._thread.technical else self._speaker
-        return Voice(self._speaker, we, self._thread.referents)
+        return Voice(self._speaker, we, self._thread.referents, you=self._listener)
 
     def _mention(self, sentence: Sentence) -> None:
         thread = self._thread
