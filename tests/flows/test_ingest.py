@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from recollect import Memory, Message, Principal, Role, Visibility
 from recollect.care.restore import ToRevision
@@ -244,3 +246,17 @@ def test_everything_that_is_made_has_its_witnesses(memory: Memory, world: World)
         change = entry.change
         if isinstance(change, Create) and change.item.kind == "fact":
             assert memory.show(change.item.id).evidence
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=2, max_size=6))
+def test_values_of_one_key_in_any_order_leave_one_that_holds_and_no_overlap(
+    memory: Memory, told: list[tuple[str, int]]
+):
+    user = f"user {memory._deps.clock.mint()}"
+    for value, day in told:
+        at, body = MARCH + timedelta(days=day), Fact(key="port", value=value * 2)
+        memory.remember(f"The port is {value}{value}.", body=body, ts=at, user_id=user)
+    held = memory.items(Filters(user_id=user, kinds=frozenset({"fact"})))
+    assert sum(item.superseded_by is None for item in held) == 1
+    assert all(item.valid_to is None or item.valid_to >= (item.valid_from or item.valid_to) for item in held)

@@ -118,8 +118,9 @@ def above(values: Sequence[float], least: float) -> list[float]:
 def shortlist(asked: Asked, found: Sequence[Seen], most: int, weights: Weights = WEIGHTS) -> list[Placed]:
     """The most likely of what was found, by what the indexes say, best first."""
     text = above([seen.text or 0.0 for seen in found], 0.05 * max((seen.text or 0.0 for seen in found), default=0.0))
-    lowest = min((seen.cosine for seen in found if seen.cosine is not None), default=0.0)
-    vector = above([max(lowest if seen.cosine is None else seen.cosine, 0.0) for seen in found], 0.02)
+    near = above([max(seen.cosine, 0.0) for seen in found if seen.cosine is not None], 0.02)
+    told = iter(near)  # what has no vector yet is taken to be as near as its words make it
+    vector = [words if seen.cosine is None else next(told) for seen, words in zip(found, text, strict=True)]
     worth = weights.vector * (STATEMENT if asked.statement else 1.0)
     place = {(seen.thread, seen.seq): number for number, seen in enumerate(found)}
     sessions = _sessions(found)
@@ -191,6 +192,16 @@ def confidence(cosine: float | None, coverage: float, together: float, words: in
     else:
         sum_ = 9.8 * cosine + 1.1 * coverage + 2.9 * together - 1.1 * log(max(words, 1)) - 5.5
     return 1 / (1 + exp(-sum_))
+
+
+def sure(
+    nearest: float | None, cosines: Sequence[float | None], worth: Mapping[str, float], texts: Sequence[str], words: int
+) -> float:
+    """How likely it is that memory knows anything about a question, given the best texts and their cosines. What has no
+    vector yet, because it came a moment ago, is judged by its words alone."""
+    whole = confidence(nearest, *covered(worth, texts), words)
+    new = [text for text, cosine in zip(texts, cosines, strict=True) if cosine is None]
+    return max(whole, confidence(None, *covered(worth, new), words)) if new and nearest is not None else whole
 
 
 def humbled(scores: Sequence[float], trusted: Sequence[bool]) -> list[float]:

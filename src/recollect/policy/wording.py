@@ -110,6 +110,8 @@ def fit(text: str) -> str | None:
     if not text:
         return None
     text = text[0].upper() + text[1:] if text[0].islower() and not re.match(r"\S*[\d_/`.]\S", text) else text
+    if re.search(r"[.!?][\"\u201d\u2019']$", text):
+        return text if isinstance(check(text), Sound) else None
     if text[-1].isalnum() or text[-1] in "`)\"'”\u2019]%#/+>":
         text = text + "." if len(text) < LONGEST else text
     return text if isinstance(check(text), Sound) else None

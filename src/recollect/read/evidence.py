@@ -163,7 +163,7 @@ def _weighed(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event]
         return Proofs((), 0.0, worth)
     texts = [f"{one.seen.author}: {events[one.seen.ref].text[:_COVERED]}" for one in placed[:20]]
     nearest = max((hit.cosine for hit in hits.hits if hit.cosine is not None), default=None)
-    sure = rank.confidence(nearest, *rank.covered(worth, texts), len(asked.core))
+    sure = rank.sure(nearest, [one.seen.cosine for one in placed[:20]], worth, texts, len(asked.core))
     best = placed[0].score
     scores = rank.humbled(
         [sure * rank.relative(one.score, best) for one in placed],

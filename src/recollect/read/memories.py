@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import sqrt
 
 from recollect.domain.event import Trust
 from recollect.domain.ids import ItemId
@@ -146,8 +147,8 @@ def _wanted(look: Look, asked: Asked, vector: bytes | None, filters: Filters) ->
 def _placed(asked: Asked, hits: Sequence[Hit]) -> dict[ItemId, dict[str, float]]:
     top = max((hit.text or 0.0 for hit in hits), default=0.0)
     text = rank.above([hit.text or 0.0 for hit in hits], 0.2 * top)
-    lowest = min((hit.cosine for hit in hits if hit.cosine is not None), default=0.0)
-    sense = rank.above([lowest if hit.cosine is None else hit.cosine for hit in hits], 0.05)
+    near = iter(rank.above([hit.cosine for hit in hits if hit.cosine is not None], 0.05))
+    sense = [words if hit.cosine is None else next(near) for hit, words in zip(hits, text, strict=True)]
     weights = rank.WEIGHTS
     worth = weights.vector * (rank.STATEMENT if asked.statement else 1.0)
     return {
@@ -172,10 +173,18 @@ def _weighed(asked: Asked, found: Sequence[Found], hits: Hits, edges: Sequence[R
     worth = rank.telling(asked.core, hits.frequency, hits.documents)
     if not found:
         return Memories((), 0.0, worth, edges, filters)
-    nearest = max((hit.cosine for hit in hits.hits if hit.cosine is not None), default=None)
-    coverage = rank.covered(worth, [one.version.content for one in found[:20]])
-    sure = rank.confidence(nearest, *coverage, len(asked.core))
-    scores = [sure * rank.relative(one.score, found[0].score) for one in found]
+    cosines = {hit.item_id: hit.cosine for hit in hits.hits}
+    nearest = max((cosine for cosine in cosines.values() if cosine is not None), default=None)
+    texts = [one.version.content for one in found]
+    sure = rank.sure(nearest, [cosines.get(one.item.id) for one in found[:20]], worth, texts[:20], len(asked.core))
+    own = [
+        rank.confidence(cosines.get(one.item.id), *rank.covered(worth, [text]), len(asked.core))
+        for one, text in zip(found, texts, strict=True)
+    ]
+    # Being the best of a few is not enough: each has to fit the question by itself.
+    scores = [
+        sqrt(sure * rank.relative(one.score, found[0].score) * fit) for one, fit in zip(found, own, strict=True)
+    ]
     scores = rank.humbled(scores, [one.item.trust is Trust.TRUSTED for one in found])
     calibrated = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
     return Memories(sorted(calibrated, key=lambda one: (-one.score, one.item.id)), sure, worth, edges, filters)

@@ -25,6 +25,8 @@ from recollect.read.memories import Found
 ABSTAIN = 0.07
 """Below this confidence memory is said to know nothing: one question in a hundred that it could answer falls under it,
 and more than half of those that it cannot."""
+NOISE = 0.25
+"""A memory that fits this much worse than the best one is not served beside it."""
 _HEADER_SHARE = 4
 _WHOLE_SHARE = 2
 
@@ -94,7 +96,9 @@ class Reader:
         self, look: Look, question: Asked, query: Query, agent: str | None
     ) -> tuple[list[Candidate], Mapping[str, float]]:
         known = memories.look_up(look, question, query.filters, self._categories, query.top_k)
-        found = [one for one in known.found if _enough(one.score, known.confidence, query.threshold, ABSTAIN)]
+        best = max((one.score for one in known.found), default=0.0)
+        least = max(ABSTAIN, NOISE * best)
+        found = [one for one in known.found if _enough(one.score, known.confidence, query.threshold, least)]
         found = found[: query.top_k]
         first = self._whole(look, query, agent, known.filters) if found or query.categories else []
         taken = {one.item.id for one in first}
@@ -141,7 +145,7 @@ def _enough(score: float, confidence: float, threshold: float | None, least: flo
     """Whether a hit is served: above the threshold that was asked for, else where memory knows anything at all."""
     if threshold is not None:
         return score >= threshold
-    return confidence >= ABSTAIN and score >= least * confidence
+    return confidence >= ABSTAIN and score >= least
 
 
 def _fitting(lines: tuple[str, ...], budget: int) -> tuple[tuple[str, ...], int]:

@@ -195,7 +195,9 @@ class Commit:
                 "role": min(roles) if draft.extracted and roles else None,
                 "origin_at": min(event.ts for event in draft.witnesses),
                 "valid_from": draft.valid_from,
-                "valid_to": draft.valid_to,
+                "valid_to": draft.valid_to
+                if not draft.valid_from or draft.valid_to is None
+                else max(draft.valid_from, draft.valid_to),
                 **fields,
             },
         )
@@ -236,7 +238,7 @@ class Commit:
             importance=max(draft.importance, one.item.importance),
             tags=tuple(dict.fromkeys((*one.item.tags, *draft.tags))),
             private=one.item.private or draft.private,
-            valid_to=draft.valid_to or one.item.valid_to,
+            valid_to=_later_end(draft, one.item),
         )
         if after != one.item:
             decided.changes.append(revise(one.item, after, now, Verb.UPDATE))
@@ -249,12 +251,12 @@ class Commit:
         but arrives later is the one that is over already."""
         began = one.item.valid_from or one.item.origin_at
         since = draft.valid_from or draft.said_at
+        until = draft.valid_to if draft.valid_to and draft.valid_to >= since else None
         if since < began:
-            item = self._create(
-                decided, draft, now, vector, valid_from=since, valid_to=began, superseded_by=one.item.id
-            )
+            ends = min(began, until or began)
+            item = self._create(decided, draft, now, vector, valid_from=since, valid_to=ends, superseded_by=one.item.id)
         else:
-            item = self._create(decided, draft, now, vector, valid_from=since, supersedes=one.item.id)
+            item = self._create(decided, draft, now, vector, valid_from=since, valid_to=until, supersedes=one.item.id)
             over = replace(one.item, valid_to=since, superseded_by=item.id)
             decided.changes.append(revise(one.item, over, now, Verb.UPDATE))
             decided.made[-1] = Made(item.id, "updated")
@@ -320,6 +322,13 @@ def _united(known: Version, more: tuple[Witness, ...]) -> tuple[Witness, ...]:
     """The witnesses of a memory and the new ones; of very many, the first and the newest."""
     every = tuple(dict.fromkeys([*(w for bullet in known.bullets for w in bullet.witnesses), *more]))
     return every if len(every) <= WITNESSES else (every[0], *every[1 - WITNESSES :])
+
+
+def _later_end(draft: Draft, item: Item) -> datetime | None:
+    """When a memory ends, now that more is told of it."""
+    if draft.valid_to and draft.valid_to >= (item.valid_from or draft.valid_to):
+        return draft.valid_to
+    return item.valid_to
 
 
 def _overlap(a: str, b: str) -> float:

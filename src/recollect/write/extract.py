@@ -1,6 +1,6 @@
 """Durable memories out of conversation turns, by rules and, where there is one, the embedder. No language model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recollect.domain.event import Event
@@ -12,7 +12,9 @@ from recollect.policy.speech.keys import keyed
 from recollect.policy.speech.reading import read
 from recollect.policy.wording import LONGEST
 from recollect.ports import Embedder
-from recollect.write.prototypes import Prototypes
+from recollect.write import worthwhile
+from recollect.write.embedded import embedded
+from recollect.write.prototypes import Prototypes, matrix
 
 _DECISION = "DECISION"
 _SURE = 3
@@ -26,23 +28,42 @@ def extract(
 ) -> list[Candidate]:
     """The memories that the fresh turns hold, at most so many a turn. The other turns are context."""
     drafts = [draft for draft in read(turns, fresh) if fresh.intersection(draft.witnesses)]
-    categories = _categories(drafts, embedder)
+    if embedder is not None and drafts:
+        drafts, near = _weighed(drafts, embedder)
+        categories = _categories(drafts, near)
+    else:
+        categories = _categories(drafts, None)
     by_turn: dict[int, list[Candidate]] = {}
     for draft, category in zip(drafts, categories, strict=True):
         by_turn.setdefault(draft.witnesses[-1], []).append(_candidate(draft, category))
     return [candidate for found in by_turn.values() for candidate in packed(found, most)]
 
 
-def _categories(drafts: Sequence[Draft], embedder: Embedder | None) -> list[str]:
+def _weighed(drafts: Sequence[Draft], embedder: Embedder) -> tuple[list[Draft], list[dict[str, float]]]:
+    """The drafts that are no idle talk to the embedder either, and how near each is to every category."""
+    vectors = matrix(embedded(embedder, [draft.text for draft in drafts]))
+    idle = worthwhile.idle(embedder, vectors)
+    near = Prototypes.of(embedder).near(vectors)
+    kept = [number for number, draft in enumerate(drafts) if not idle[number] or _firm(draft)]
+    return [drafts[number] for number in kept], [near[number] for number in kept]
+
+
+def _firm(draft: Draft) -> bool:
+    """Whether it is kept however it sounds: a rule, a decision, a day, a value of something that is somebody's."""
+    key, _ = keyed(draft.text)
+    return draft.firm or (key is not None and "'s " in key)
+
+
+def _categories(drafts: Sequence[Draft], near: Sequence[Mapping[str, float]] | None) -> list[str]:
     """By the words of each; where they leave it open, by the prototypes it is nearest to."""
-    scores = [worth.categories(draft.text, tech=draft.technical, times=draft.times) for draft in drafts]
-    unsure = [number for number, ranked in enumerate(scores) if worth.lead(ranked) < _SURE]
-    if embedder is not None and unsure:
-        near = Prototypes.of(embedder).near([drafts[number].text for number in unsure])
-        for number, likeness in zip(unsure, near, strict=True):
-            for name, cosine in likeness.items():
-                scores[number][name] = scores[number].get(name, 0) + _LIKENESS * cosine
-    return [max(ranked, key=lambda name: ranked[name]) for ranked in scores]
+    found: list[str] = []
+    for number, draft in enumerate(drafts):
+        ranked = worth.categories(draft.text, tech=draft.technical, times=draft.times)
+        if near is not None and worth.lead(ranked) < _SURE:
+            for name, cosine in near[number].items():
+                ranked[name] = ranked.get(name, 0) + _LIKENESS * cosine
+        found.append(max(ranked, key=ranked.__getitem__))
+    return found
 
 
 def _candidate(draft: Draft, category: str) -> Candidate:

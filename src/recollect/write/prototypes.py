@@ -81,7 +81,6 @@ SENTENCES: Mapping[str, tuple[str, ...]] = {
 class Prototypes:
     """The sentences of every category as vectors of one embedder."""
 
-    embedder: Embedder
     names: tuple[str, ...]
     vectors: Any
 
@@ -92,13 +91,13 @@ class Prototypes:
         if found is None:
             names = tuple(name for name, said in SENTENCES.items() for _ in said)
             texts = [sentence for said in SENTENCES.values() for sentence in said]
-            found = _MADE[embedder] = Prototypes(embedder, names, _matrix(embedder.embed(texts)))
+            found = _MADE[embedder] = Prototypes(names, matrix(embedder.embed(texts)))
         return found
 
-    def near(self, texts: Sequence[str]) -> list[dict[str, float]]:
-        """How near each text is to each category: the mean of the two best cosines. One call of the embedder."""
+    def near(self, vectors: Any) -> list[dict[str, float]]:
+        """How near each vector is to each category: the mean of the two best cosines."""
         found: list[dict[str, float]] = []
-        for row in _matrix(self.embedder.embed(texts)) @ self.vectors.T:
+        for row in vectors @ self.vectors.T:
             cosines: dict[str, list[float]] = {}
             for name, cosine in zip(self.names, row.tolist(), strict=True):
                 cosines.setdefault(name, []).append(cosine)
@@ -106,7 +105,8 @@ class Prototypes:
         return found
 
 
-def _matrix(vectors: Sequence[bytes]) -> Any:
+def matrix(vectors: Sequence[bytes]) -> Any:
+    """The vectors as the rows of an array."""
     import numpy
 
     return numpy.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)

@@ -42,7 +42,7 @@ _NO = re.compile(
 )
 _ONCE = frozenset(
     """start begin show explain write draft list look run check continue summarize summarise open help see try
-    go walk describe give tell proceed search read prepare outline elaborate expand generate sketch suggest send
+    go walk describe tailor adjust customize customise dive delve apply explore refine discuss practice give tell proceed search read prepare outline elaborate expand generate sketch suggest send
     text email share print translate know file create find review""".split()
 )
 _IDLE = re.compile(
@@ -52,6 +52,10 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(r"(?:\w+ )?(?:which|what|where|when|who|whose|how)\b", re.IGNORECASE)
+_COURTESY = re.compile(
+    r"^(?:that|this|it|thanks?|thank you|for the|sounds?|great|really|very|so)\b|\b(?:helpful|makes sense|thanks?)\b",
+    re.IGNORECASE,
+)
 _FINITE = re.compile(
     r"\b(?:is|are|was|were|am|has|have|will|would|can|must|should|i'm|it's|we're|don't|i|we)\b", re.IGNORECASE
 )
@@ -189,6 +193,8 @@ def _answered(before: str, first: Sentence, voice: Voice) -> Reply | None:
         _IDLE.search(question)
         or (_OFFER.search(question + "?") and not _OPEN.match(question))
         or talk(first) is not Talk.STATEMENT
+        or _COURTESY.search(first.text)
+        or re.match(r"(?:would|do|does|is|are|can|could|should|shall)\b", question, re.IGNORECASE)
     ):
         return None
     return Reply(
@@ -242,4 +248,7 @@ def _bare(text: str) -> str:
 
 def _lasting(proposed: str) -> bool:
     words = Sentence(proposed).words
-    return bool(words) and words[0] not in _ONCE
+    return bool(words) and words[0] not in _ONCE and _HERE.isdisjoint(words)
+
+
+_HERE = frozenset("these those further more".split())

@@ -18,5 +18,7 @@ class Draft:
     decision: bool = False
     corrects: bool = False
     hedged: bool = False
+    firm: bool = False
+    """It was said as a rule, a decision or a correction, or names a day: it is kept however it sounds."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None

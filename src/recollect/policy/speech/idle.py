@@ -16,7 +16,7 @@ PRAISE = frozenset(
     dream challenge pleasure joy relief honor honour treat shame pity bummer gem vibe""".split()
 )
 """Words that say how the speaker finds something, and nothing about it."""
-_MOODS = frozenset(
+MOODS = frozenset(
     """excited happy glad thrilled proud grateful thankful lucky blessed sure determined stoked nervous anxious worried
     curious hopeful optimistic positive motivated inspired relieved sad upset frustrated stressed overwhelmed confident
     honored honoured pumped psyched eager ready amazed impressed jealous tired exhausted swamped busy sorry fine okay ok
@@ -25,19 +25,29 @@ _MOODS = frozenset(
     concerned interested fascinated humbled""".split()
 )
 MUCH = (
-    r"(?:(?:so|really|very|pretty|quite|super|just|too|always|such|truly|also|still|all|definitely|totally|absolutely|"
+    r"(?:(?:so|actually|really|very|pretty|quite|super|just|too|always|such|truly|also|still|all|definitely|totally|absolutely|"
     r"a bit|a little|kind of|kinda|sort of|sooo?|even|more|most|how|honestly|already|been|feeling|extremely|incredibly|"
     r"both|an?|the|one of the|something|currently|now|only|not|no|never|that|this)\s+)*"
 )
 _PRAISED = "|".join(sorted(PRAISE, key=len, reverse=True))
 _FINDS = re.compile(
     rf"\b(?:is|are|was|were|be|been|feels?|felt|looks?|looked|sounds?|sounded|seems?|seemed|tastes?|'s|'re)\s+{MUCH}"
-    rf"(?:{_PRAISED})\b",
+    rf"(?:(?:{_PRAISED})\b|(?<=so )\w|(?<=super )\w|(?<=soo )\w|(?<=sooo )\w|(?<=pretty )(?!much)\w)",
     re.IGNORECASE,
 )
 _MOOD = re.compile(
     rf"^(?:\w+,\s+)?(?:i'm|i am|i was|i've been|i have been|i feel|i felt|i'm feeling|i am feeling|we're|we are|we were|"
-    rf"i got|i get)\s+{MUCH}(?:{'|'.join(sorted(_MOODS, key=len, reverse=True))})\b",
+    rf"i got|i get)\s+{MUCH}(?:{'|'.join(sorted(MOODS, key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
+_MOOD_TOLD = re.compile(
+    rf"^(?:(?:but|and|so|now|lately)\b,?\s+)?\S+(?:\s\S+)?\s(?:is|was|has been|feels|felt|gets|got)\s+{MUCH}"
+    rf"(?:{'|'.join(sorted(MOODS - {'with', 'here', 'there', 'up', 'down', 'back', 'in', 'open'}, key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
+_AT_A_LOSS = re.compile(
+    rf"^(?:i'm|i am|i feel|i've been) {MUCH}(?:confused|worried|stuck|lost|unsure|motivated|nervous|anxious|frustrated|"
+    rf"overwhelmed|stressed|excited|curious|struggling|concerned|torn|hesitant|wondering)\b",
     re.IGNORECASE,
 )
 _CHEER = phrases(
@@ -54,7 +64,7 @@ _CHEER = phrases(
     family is, friends are, it's all about, all about, the power of, a sense of, on my mind, so many, so much, how much,
     long way, in touch, catch up, catching up, last chatted, last talked, last spoke, chatted, heard from you, your
     words, your story, good vibes, step at a time, try my best, doing my best, do my best, make it happen, making it
-    happen, dreams come true, follow your, express myself, express yourself, feels like, felt like, feel like, i agree,
+    happen, dreams come true, follow your, express myself, express yourself, feels like, felt like, feel like, agree,
     agree with, couldn't agree, i bet, i hope, i hoped, i wish, i'm sure, i know that, i can tell, i can imagine, i can
     see, i can relate, i totally, i'll never forget, will never forget, i appreciate, i admire, i understand, i swear,
     i must say, i have to say, i gotta say, i've got to say, no doubt, for sure, i love that, i love how, i love when,
@@ -72,14 +82,16 @@ _GOING_ON = phrases(
     like to know, i would like to know, want to know, want to understand, trying to understand, i'm stuck, kinda stuck,
     i'm confused, a bit confused, kinda worried, i'm worried, i'm wondering, i was wondering, as expected, right track,
     the right way, wrap my head, wrapping my head, help me, i'm not getting, i noticed that, i'm seeing, i'm looking at,
-    i'm new to this, i would calculate, i'd calculate, like to see, like an example, want to see, some guidance"""
+    still getting, still seeing, still get, still gets, i'm new to this, i would calculate, i'd calculate, like to see, like an example, want to see, some guidance"""
 )
 _POINTS = re.compile(
-    r"\bhere(?:'s|'re| is| are| was)\b|\blooks? like (?:this|that)\b|\bas follows\b|\bthe following\b|\bbelow\b|"
-    r"\blike this\b|\bstarting point\b|\b(?:sample|example) (?:code|checklist|snippet|list)\b|"
-    r"\b(?:this|these|those|that) (?:code|snippet|function|script|schema|schedule|checklist|list|plan|draft|error|"
-    r"output|message|step|steps|points?|concepts?|pic|picture|photo|image|one|ones|guys?|song|dress|view|place|thing|"
-    r"things|moments?|example|approach|information|details?|tips?|suggestions?|formula|problem|question|topic)\b",
+    r"\bhere(?:'s|'re| is| are| was)\b|\blooks? like (?:this|that)\b(?!:\s)|\bas follows\b|\bthe following\b|\bbelow\b|"
+    r"\blike this\b(?!:\s)|\bstarting point\b|\b(?:sample|example) (?:code|checklist|snippet|list)\b|"
+    r"\b(?:these|those)\b(?! days)|\bthat (?:code|snippet|pic|picture|photo|view|thing|moment)\b|"
+    r"\bthis (?!week|weekend|month|year|morning|afternoon|evening|spring|summer|autumn|fall|winter|time|coming|past|last|"
+    r"repo|repository|project|machine|box|team|branch|monday|tuesday|wednesday|thursday|friday|saturday|sunday|account|"
+    r"number|phone|laptop|computer|workspace|org|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december|quarter|semester|term|season|sprint|release)\w+",
     re.IGNORECASE,
 )
 _DEMONSTRATIVE = re.compile(
@@ -89,12 +101,28 @@ _DEMONSTRATIVE = re.compile(
     re.IGNORECASE,
 )
 _MEETS = re.compile(
-    r"\b(?:we|you and i) (?:should|could|can|gotta|need to|have to|haven't|have not|got to|must|'ll|will) ", re.I
+    r"\b(?:haven't|have not|hasn't) (?:talked|chatted|spoken|heard|seen you|caught up)\b|"
+    r"\bwe (?:haven't|have not|last|finally|should|could|gotta|can) (?:\w+ )?(?:talk|talked|chat|chatted|spoke|speak|"
+    r"spoken|caught|catch|met|meet|seen|hang|hung|get together|do|plan|go)\b",
+    re.IGNORECASE,
 )
-_SHOULD = re.compile(r"^(?:i|we|you)(?:'ll| will| should| gotta| could| can)\b", re.IGNORECASE)
+_SUBJECTLESS = re.compile(
+    r"^(?:(?:that|it|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\s)?(?:works|sounds|looks|feels|seems|been a|glad|hope|"
+    r"hoping|wish|wishing|love|loving|congrats|thanks|good|great|nice|hats off|way to|so\b|such|what an?|how)\b|"
+    r"^(?:so )?(?:much|a lot|lots|things|stuff|something|everything|anything|nothing)\b",
+    re.IGNORECASE,
+)
+_WE = re.compile(r"^(?:\w+,\s+)?we(?:'ve|'re|'ll|'d)?\b", re.IGNORECASE)
+_VAGUE_END = re.compile(r"\b(?:here|there|this|that|stuff|things|or something|and all)[.!]*$|\bhere\b", re.IGNORECASE)
+_WISHED = re.compile(
+    r"^i(?:'d| would)(?: also| really)? (?:like|love|want) (?:to|some|an?|you)\b|^i(?: also)? (?:want|wanted|need) "
+    r"(?:to (?:add|improve|use|create|display|see|include|make|compress|fix|ensure|understand|get|learn how|handle)|the|"
+    r"this|some|it)\b|\bi (?:can|could|will|would) (?:use|calculate|see|try|add|apply)\b|\blet's (?:say|see)\b",
+    re.IGNORECASE,
+)
 _OWN = frozenset("i my me mine we our us i'm i've i'd i'll we're we've we'll we'd im ive".split())
 _YOU = frozenset("you your yours you're you've you'll you'd u ur yourself".split())
-_PARTICULAR = re.compile(r"\d|`|\w_\w|\w\.[a-z]{2,4}\b")
+_PARTICULAR = re.compile(r"(?<![\d.])(?!1000*\b(?:[ ]?%|x))\d|`|\w_\w|\w\.[a-z]{2,4}\b")
 _LISTENER = re.compile(r"^(?:\w+,?\s+){0,2}?(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE)
 
 
@@ -105,7 +133,12 @@ def points(said: Sentence) -> bool:
 
 def passing(said: Sentence) -> bool:
     """Whether a sentence tells where a task stands just now: what is tried, what does not work yet."""
-    return said.says(_GOING_ON)
+    return said.says(_GOING_ON) or bool(_AT_A_LOSS.match(said.text))
+
+
+def moody(told: str) -> bool:
+    """Whether what is told comes down to how somebody feels."""
+    return bool(_MOOD_TOLD.match(told))
 
 
 def to_listener(said: Sentence, *, hard: bool) -> bool:
@@ -113,14 +146,24 @@ def to_listener(said: Sentence, *, hard: bool) -> bool:
     return bool(_LISTENER.match(said.text)) or (not hard and not _YOU.isdisjoint(said.words))
 
 
-def idle(said: Sentence, *, hard: bool, names: bool) -> bool:
+def wished(said: Sentence) -> bool:
+    """Whether somebody at work asks for help with what they are at: "I'd like to add a chart to it"."""
+    return bool(_WISHED.match(said.text))
+
+
+def vague(said: Sentence) -> bool:
+    """Whether a sentence of a chat is about the chat itself, both who chat, or a place only they can see."""
+    return bool(_WE.match(said.text) or _VAGUE_END.search(said.text))
+
+
+def idle(said: Sentence, told: str, *, hard: bool, names: bool) -> bool:
     """Whether a sentence cheers, praises, feels or generalises. `hard`: it holds a day or a number; `names`: it is
     about somebody by name."""
+    if _MEETS.search(said.text) or _SUBJECTLESS.match(said.text):
+        return True
     if hard:
         return bool(_MOOD.match(said.text)) and len(said.words) < 8
-    if _MOOD.match(said.text) or said.says(_CHEER) or _MEETS.search(said.text):
-        return True
-    if _FINDS.search(said.text):
+    if _MOOD.match(said.text) or moody(told) or said.says(_CHEER) or _FINDS.search(said.text):
         return True
     return _OWN.isdisjoint(said.words) and not names
 

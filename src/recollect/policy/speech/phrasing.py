@@ -242,7 +242,7 @@ _BE = frozenset("is was has does".split())
 _DUMMY = re.compile(
     rf"(?:it|they)\s+(?:(?:really|just|always|also|still|only|definitely|all)\s+)*(?:(?:is|was|are|were|has been|have been|"
     rf"had been|will be|would be|must be|can be|could be|might be|may be|must have been|feels?|felt|looks?|looked|"
-    rf"sounds?|sounded|seems?|seemed|gets?|got|is going to be)\s+{MUCH}(?:{'|'.join(sorted(PRAISE))}|to|that|when|"
+    rf"sounds?|sounded|seems?|seemed|gets?|got|is going to be)\s+{MUCH}(?:{'|'.join(sorted(PRAISE))}|(?<=so )\\w+|(?<=super )\\w+|(?<=pretty )\\w+|to|that|when|"
     rf"how|like|what|about|not|in these|in those|raining|snowing|time|clear|possible|likely|late|early)\b|"
     rf"(?:means?|meant|turns? out|takes? (?!\d)|took (?!\d)|makes? (?:me|sense|us|you|him|her|life)|reminds?|reminded|"
     rf"brings?|feels?|felt|seems?|helps?|keeps? me|gives? me|gave me|made me)\b)",
@@ -282,6 +282,7 @@ _FINITE = re.compile(
 )
 
 
+_LATELY = frozenset("just finally recently already".split())
 _PREDICATE = re.compile(
     r"^[^,;]*\b(?:is|are|was|were|has|have|had|can|could|will|would|makes?|brings?|helps?|feels?|keeps?|gives?|takes?)\b",
     re.IGNORECASE,
@@ -318,6 +319,8 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     ):
         return f"I am {text[0].lower()}{text[1:]}"
     if is_past(first) and len(words) > 2 and words[1].lower() not in ("is", "are", "was", "were", "has", "have"):
+        return f"I {text[0].lower()}{text[1:]}"
+    if first in _LATELY and len(words) > 3 and is_past(words[1]) and words[2].lower() not in ("me", "us"):
         return f"I {text[0].lower()}{text[1:]}"
     if first in _DROPPED or (dropped and first in BASES):
         return f"I {text[0].lower()}{text[1:]}"

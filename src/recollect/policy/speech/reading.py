@@ -40,8 +40,8 @@ from recollect.policy.speech.sentences import QUOTATION, Sentence, english, pros
 from recollect.policy.speech.speakers import ASSISTANT, is_person, listener, name_of
 from recollect.policy.speech.talk import Talk
 from recollect.policy.speech.verbs import BASES
-from recollect.policy.speech.wellformed import broken, opened, tidy
-from recollect.policy.speech.worth import DECIDED, KEPT, names_somebody, technical, worth
+from recollect.policy.speech.wellformed import broken, opened, says_nothing, tidy
+from recollect.policy.speech.worth import DECIDED, KEPT, technical, worth
 from recollect.policy.speech.wrapping import stripped
 from recollect.policy.wording import fit
 
@@ -252,7 +252,7 @@ class _Turn:
             return None
         decision = decision or said.says(DECIDED)
         text = self._worded(when.text)
-        if text is None or (broken(text) and not decision):
+        if text is None or says_nothing(text) or (not decision and (broken(text) or (not rule and idle.moody(text)))):
             return None
         draft = Draft(
             text=text,
@@ -264,6 +264,7 @@ class _Turn:
             decision=decision,
             corrects=correcting or said.says("no longer", "not anymore", "changed from", "instead of"),
             hedged=hedged,
+            firm=decision or rule or correcting or when.times > 0,
             valid_from=when.valid_from,
             valid_to=when.valid_to,
         )
@@ -271,6 +272,8 @@ class _Turn:
             self._drop_rival(draft)
         elif joins and (both := self._joined(draft)):
             return both
+        elif fragment and self._listener != ASSISTANT:
+            return None
         elif fragment:
             noted = fit(f"{self._speaker} noted: {text}")
             if noted is None or value <= KEPT:
@@ -285,17 +288,26 @@ class _Turn:
         hard = idle.hard(said.text, when.times)
         if idle.points(said) or idle.passing(said):
             return True
-        if self._listener != ASSISTANT and idle.to_listener(said, hard=hard):
+        at_work = self._thread.technical and self._listener == ASSISTANT
+        if at_work:
+            return not when.times and idle.wished(said)
+        if self._listener != ASSISTANT and (
+            idle.to_listener(said, hard=hard) or (not when.times and idle.vague(said))
+        ):
             return True
-        if self._thread.technical and self._listener == ASSISTANT:
-            return False
-        return idle.idle(said, hard=hard, names=names_somebody(when.text, self._listener))
+        return idle.idle(said, when.text, hard=hard, names=self._names(when.text))
+
+    def _names(self, text: str) -> bool:
+        """Whether a statement is about somebody by name, or about somebody's kin."""
+        found = referents.after(Referents(), text, self._speaker).persons
+        return any(not person.name.startswith(self._listener[:3]) for person in found)
 
     def _worded(self, text: str) -> str | None:
         """The statement as it is kept: whole, or up to where it goes on with a pronoun."""
         text = opened(text, self._listener)
+        twice = self._thread.technical or self._listener == ASSISTANT
         for part in (text, main_clause(text), last_clause(text)):
-            if (tidied := tidy(part, self._speaker)) and (fitting := fit(tidied)):
+            if (tidied := tidy(part, self._speaker, twice=twice)) and (fitting := fit(tidied)):
                 return fitting
         return None
 
@@ -313,6 +325,7 @@ class _Turn:
             said=f"{before.said} {draft.said}",
             times=before.times + draft.times,
             decision=before.decision or draft.decision,
+            firm=before.firm or draft.firm,
             valid_from=before.valid_from or draft.valid_from,
             valid_to=before.valid_to or draft.valid_to,
         )
@@ -378,7 +391,7 @@ class _Turn:
                 continue
             witnesses = tuple(dict.fromkeys((*draft.witnesses, self._place)))
             self._thread.drafts[number] = replace(
-                draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True
+                draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True, firm=True
             )
             rest = AFTERTHOUGHT.search(said[0].text)
             for sentence in [*([Sentence(rest[1])] if rest else []), *said[1:]]:

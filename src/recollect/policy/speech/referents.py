@@ -46,11 +46,12 @@ _PHRASE = re.compile(
     rf"\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<![\w'./@-])[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
+_NAME = re.compile(r"(?<![\w'./@-])(?!(?:Dr|Mr|Mrs|Ms|Prof)\b)[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
 _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-]+)")
 _THING = re.compile(
-    r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Za-z][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
+    r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Z][\w.+-]*|[a-z]+[\d_][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
 )
+_IS_NAMED = re.compile(r"\b(?:is|was|called|named)\s+(?:(?:Dr|Mr|Mrs|Ms|Prof)\.?\s+)?$")
 _PREPOSITION = re.compile(
     r"\b(?:in|on|at|for|from|with|of|by|to|about|near|into|over|after|before|during|since|until|as|than|like|per|via|"
     r"without|through|around|under|between)\s$",
@@ -156,9 +157,11 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
         first = match.start() == 0 and (
             not _SUBJECT.match(text[match.end() :]) or name.lower().endswith(_NO_PERSON) or _COMMON_STARTS.match(name)
         )
+        same = bool(persons) and _IS_NAMED.search(text[: match.start()]) is not None
         if not inside and not placed and not first and name and name != speaker:
-            persons.append(Person(name))
             groups.append(name)
+            if not same:
+                persons.append(Person(name))
     groups += [
         f"the {match[1].lower()}"
         for match in _MANY.finditer(text)

@@ -34,6 +34,8 @@ _CODE_LINE = re.compile(
 )
 _CODE_END = re.compile(r"[;{}]\s*$|=>|\)\s*:\s*$|==|\(\)\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•‣+]|\d{1,2}[.)]|#{1,6})\s+")
+_HEADED = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?\*\*[^*\n]{1,80}\*\*|\s*#{1,6}\s")
+"""A heading, or an item of a list that is set with one: somebody pastes a plan or what an assistant wrote."""
 _TOKEN = re.compile(r"[^\W_]+(?:[\u2019'][^\W\d_]+)?")
 
 
@@ -133,7 +135,7 @@ def prose(text: str) -> str:
         text = _COMMENT.sub("\n", text)
     if "[" in text:
         text = _ASIDE.sub(" ", text)
-    lines = text.splitlines()
+    lines = [line.replace("**", "") for line in text.splitlines() if not _HEADED.match(line)]
     code = [_is_code(line) for line in lines]
     if any(code):
         code = [found or line.startswith(("    ", "\t")) for found, line in zip(code, lines, strict=True)]

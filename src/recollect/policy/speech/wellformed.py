@@ -1,10 +1,13 @@
 """Whether a sentence told in the third person reads well: nobody is named over and over, and nothing breaks off."""
 
 import re
+from collections import Counter
+
+from recollect.policy.speech.idle import MOODS, MUCH, PRAISE
 
 _DANGLING = re.compile(
-    r"\b(?:is|are|was|were|be|been|the|a|an|of|to|with|and|or|but|for|like|that|about|so|because|when|if|as|than|which|"
-    r"who|my|at|in|from|by|into|express|make|get|got|has|have|had|will|just)[.,:;]?$",
+    r"\b(?:is|are|was|were|be|been|the|a|an|of|with|and|or|but|because|when|if|as|than|which|who|my|into|express|make|"
+    r"just|will|has|had)[.,:;]?$",
     re.IGNORECASE,
 )
 _ASSISTANT = re.compile(
@@ -14,12 +17,19 @@ _ASSISTANT = re.compile(
 )
 _OPENS = re.compile(
     r"(?:(?:hey|hi|hello|oh|wow|whoa|woah|yeah|yep|yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
-    r"thankfully|however|plus|also|besides|honestly|actually|btw)\b[,!.]?\s+)+",
+    r"thankfully|however|plus|also|besides|honestly|actually|btw|but|and|so|lately|in the meantime|"
+    r"(?:great|good|big|bad|exciting|sad|amazing) news)\b\s*[,!.:\u2013\u2014-]*\s+)+",
     re.IGNORECASE,
 )
 _PHRASE = re.compile(r"\b(?:the|[\w-]+'s)\s+[\w-]+(?:\s+[\w-]+)?", re.IGNORECASE)
+_GASP = re.compile(
+    rf"\s*(?:[-\u2013—,]|\band\b)\s*(?:it was |it's |i'm )?{MUCH}(?:{'|'.join(sorted(PRAISE | MOODS, key=len, reverse=True))})\b"
+    rf"(?:\s(?:for|about|to|with|of)\s[^,;]*)?[.!]*$",
+    re.IGNORECASE,
+)
 _CUTS = (", so ", ", but ", "; ", " - ", " \u2013 ", ", and ", ", which ", " because ", " so ", " and ", " when ", ", ")
 _MOST_NAMED = 3
+_LONG = 24
 
 
 def elided(text: str, speaker: str) -> str:
@@ -34,6 +44,9 @@ def opened(text: str, listener: str) -> str:
     """The sentence without the greeting or sigh in front, and without the name of who is spoken to."""
     found = _OPENS.match(text)
     rest = text[found.end() :] if found else text
+    gasp = _GASP.search(rest)
+    if gasp and len(rest[: gasp.start()].split()) >= 4:
+        rest = rest[: gasp.start()]
     if listener and listener != "the assistant":
         called = rf"{re.escape(listener[:3])}\w*"
         rest = re.sub(rf"^(?:hey |hi )?{called}[,!.]+\s+", "", rest, flags=re.IGNORECASE)
@@ -41,10 +54,11 @@ def opened(text: str, listener: str) -> str:
     return rest[0].upper() + rest[1:] if rest and rest != text and rest[0].islower() else rest
 
 
-def tidy(text: str, speaker: str) -> str:
-    """The sentence up to where it names the speaker too often, or "" where that leaves nothing whole."""
+def tidy(text: str, speaker: str, *, twice: bool) -> str:
+    """The sentence up to where it names the speaker too often, or "" where that leaves nothing whole. `twice`: other
+    things may be named again once."""
     text = elided(text, speaker)
-    while _named(text, speaker) > _MOST_NAMED or doubled(text, speaker):
+    while _named(text, speaker) > _MOST_NAMED or _again(text, speaker) > twice:
         cut = max(text.rfind(mark) for mark in _CUTS)
         if cut < 0 or len(text[:cut].split()) < 4:
             return ""
@@ -56,18 +70,21 @@ def _named(text: str, speaker: str) -> int:
     return len(re.findall(rf"(?<!\w){re.escape(speaker)}(?!\w)", text, re.IGNORECASE))
 
 
-def doubled(text: str, speaker: str) -> bool:
-    """Whether a noun phrase stands in a sentence twice, as it does where a pronoun was replaced clumsily."""
-    seen: set[str] = set()
+def _again(text: str, speaker: str) -> int:
+    """How often a noun phrase is said again, as happens where a pronoun was replaced clumsily. A long one counts more."""
     bare = re.sub(rf"(?<!\w){re.escape(speaker)}(?:'s)?(?!\w)", "", text, flags=re.IGNORECASE)
-    for match in _PHRASE.finditer(bare):
-        phrase = match.group().lower()
-        if phrase in seen:
-            return True
-        seen.add(phrase)
-    return False
+    said = Counter(match.group().lower() for match in _PHRASE.finditer(bare))
+    return sum((count - 1) * (1 + (len(phrase) > _LONG)) for phrase, count in said.items())
 
 
 def broken(text: str) -> bool:
     """Whether a text breaks off, or tells what the assistant is or does."""
     return bool(_DANGLING.search(text.rstrip(" .")) or _ASSISTANT.search(text))
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a short text ends in a word that points elsewhere: "Mara will go with that"."""
+    return len(text.split()) < 8 and bool(_POINTING.search(text))
+
+
+_POINTING = re.compile(r"\b(?:that|this|those|these|one|so)\.?$", re.IGNORECASE)

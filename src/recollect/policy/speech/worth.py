@@ -101,12 +101,6 @@ def technical(text: str) -> bool:
     return not _AT_THE_DESK.isdisjoint(words) or len(words & _TECHNICAL) > 1 or bool(_SYSTEM_NAME.search(text))
 
 
-def names_somebody(text: str, listener: str) -> bool:
-    """Whether a statement is about somebody or something by name, other than who is spoken to."""
-    names = [*_NAME.findall(text), *_FIRST_NAME.findall(text)]
-    return any(not name.startswith(listener) for name in names) or not KIN.isdisjoint(Sentence(text).words)
-
-
 def worth(said: Sentence, times: int) -> int:
     """How much a statement is worth keeping: it is about somebody or something in particular, and will hold
     tomorrow."""

@@ -73,6 +73,9 @@ class Finder:
         deep = depth * _NARROWED if _narrows(wanted) else depth
         text = self._texts(tx, sought, kept, size, deep)
         more_text = len(text) >= deep
+        if deep > depth and text:
+            passed = _passed(tx, sought, wanted, list(text))
+            text = dict([(id, score) for id, score in text.items() if id in passed][:depth])
         cosine, more = self._cosines(tx, sought, wanted, depth, seq, list(text))
         if more_text and (others := [f"{sought.value}{id}" for id in cosine if id not in text]):
             text = {**text, **self._texts(tx, sought, kept, size, len(others), others)}
@@ -165,8 +168,9 @@ class Finder:
         if depth > _WIDEST * 5 or self._count_vectors(tx, wanted.embedder, seq) <= few:
             best = near.compared(depth)
         else:
-            depth = depth * _NARROWED if narrow else depth
-            best = near.indexed(depth)
+            best = near.indexed(depth * _NARROWED if narrow else depth)
+            if narrow and near.found >= depth * _NARROWED and len(_passed(tx, sought, wanted, list(best))) < depth:
+                best = near.compared(depth)  # few pass: those alone, one by one
         cosine = {**near.of_texts([text for text in texts if text not in best]), **best}
         return dict(sorted(cosine.items(), key=lambda pair: -pair[1])), near.found >= depth
 
@@ -199,26 +203,28 @@ class _Near:
         )
         self._apart = f"(x.embedding::{self._in}.vector({dimension}) operator({self._in}.<=>) :query)"
         self._query = {"query": sent(wanted.vector)}
-        self._of = (
-            ("events e", f"e.tenant = :tenant and e.id = {_EVENT_OF}", "e", "x.ref < 'f'")
+        # How references begin, and the text in them. Told apart by equal references where that will do: those are in an
+        # index, whichever side the server comes from.
+        self._marks = "x.ref < 'f'" if sought is Sought.EVENTS else "x.ref >= 'v:' and x.ref < 'v;'"
+        self._name = _EVENT_OF if sought is Sought.EVENTS else "substr(x.ref, 3)"
+        self._joins = (
+            [("events e", "e", "x.ref = 'e:' || e.id"), ("events e", "e", f"x.ref < 'd' and e.id = {_OWNER}")]
             if sought is Sought.EVENTS
-            else (
-                "versions v",
-                "v.tenant = x.tenant and v.id = substr(x.ref, 3)",
-                "v",
-                "x.ref >= 'v:' and x.ref < 'v;'",
-            )
+            else [("versions v", "v", "x.ref = 'v:' || v.id")]
         )
 
     def compared(self, depth: int) -> dict[Key, float]:
         """One by one, those alone that pass."""
         passing = passing_events if self._sought is Sought.EVENTS else passing_items
         where, values = passing(self._wanted.filters, self._wanted.sight)
-        table, owner, name, marks = self._of
+        looks = [
+            f"select {name}.id as id, {self._apart} as apart from vectors x join {table} on {name}.tenant = :tenant "
+            f"and {owner} join items i on i.tenant = :tenant and i.id = {name}.item_id "
+            f"where {self._ours} and {' and '.join(where)}"
+            for table, name, owner in self._joins
+        ]
         return self._best(
-            f"select {name}.id, 1 - {self._apart} from vectors x join {table} on {owner} "
-            f"join items i on i.tenant = :tenant and i.id = {name}.item_id "
-            f"where {self._ours} and {marks} and {' and '.join(where)} order by {self._apart} limit :depth",
+            f"select id, 1 - apart from ({' union all '.join(looks)}) as near order by apart limit :depth",
             depth=depth,
             **values,
         )
@@ -232,9 +238,8 @@ class _Near:
             width=str(max(100, min(depth, _WIDEST))),
             most=str(max(20_000, 20 * depth)),
         )
-        name = _EVENT_OF if self._sought is Sought.EVENTS else "substr(x.ref, 3)"
         return self._best(
-            f"select {name}, 1 - {self._apart} from vectors x where {self._ours} and {self._of[3]} "
+            f"select {self._name}, 1 - {self._apart} from vectors x where {self._ours} and {self._marks} "
             f"order by {self._apart} limit :depth",
             depth=depth,
         )
@@ -252,9 +257,8 @@ class _Near:
                 ids=list(texts),
             )
             refs += [f"c:{id}.{number}" for id, count in chunked for number in range(1, count + 1)]
-        name = _EVENT_OF if self._sought is Sought.EVENTS else "substr(x.ref, 3)"
         found = self._best(
-            f"select {name}, 1 - {self._apart} from vectors x where {self._ours} and x.ref in :refs[]", refs=refs
+            f"select {self._name}, 1 - {self._apart} from vectors x where {self._ours} and x.ref in :refs[]", refs=refs
         )
         self.found = before
         return found
@@ -267,6 +271,21 @@ class _Near:
             if cosine == cosine:  # a vector of length nothing is near to none
                 best[id] = max(cosine, best.get(id, -1.0))
         return best
+
+
+def _passed(tx: Tx, sought: Sought, wanted: Wanted, ids: list[Key]) -> set[Key]:
+    """Those of these texts that pass."""
+    table, name, passing = (
+        ("events e", "e", passing_events) if sought is Sought.EVENTS else ("versions v", "v", passing_items)
+    )
+    where, values = passing(wanted.filters, wanted.sight)
+    found = tx.all(
+        f"select {name}.id from {table} join items i on i.tenant = :tenant and i.id = {name}.item_id "
+        f"where {name}.tenant = :tenant and {name}.id in :ids[] and {' and '.join(where)}",
+        ids=ids,
+        **values,
+    )
+    return {row[0] for row in found}
 
 
 def _narrows(wanted: Wanted) -> bool:
