@@ -65,7 +65,7 @@ def test_remember_keeps_the_words_and_gives_the_id(recollect: CommandLine):
         "remember", "Mira is allergic to peanuts.", "--category", "health", "--importance", 5,
         "--tag", "food", "--tag", "allergy", "--thread", "kitchen", "--json",
     ).document  # fmt: skip
-    assert set(kept) == {"id", "short", "event", "rev"}
+    assert set(kept) == {"id", "short", "event", "rev", "outcome", "redacted"}
     assert kept["short"] == kept["id"][-8:]
     shown = recollect.do("show", kept["short"], "--json").document["memory"]
     assert shown["words"] == "Mira is allergic to peanuts."

@@ -97,7 +97,7 @@ def _card(secret: str) -> bool:
         number,
     )
     doubled = [digit if place % 2 == 0 else sum(divmod(2 * digit, 10)) for place, digit in enumerate(digits[::-1])]
-    return bool(issued) and len(set(digits)) > 2 and sum(doubled) % 10 == 0
+    return bool(issued) and len(set(digits)) > 1 and sum(doubled) % 10 == 0
 
 
 def _iban(secret: str) -> bool:

@@ -162,7 +162,7 @@ def _weighed(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event]
     if not placed:
         return Proofs((), 0.0, worth)
     texts = [f"{one.seen.author}: {events[one.seen.ref].text[:_COVERED]}" for one in placed[:20]]
-    nearest = max((hit.cosine for hit in hits.hits if hit.cosine is not None), default=None)
+    nearest = max((one.seen.cosine for one in placed if one.seen.cosine is not None), default=None)
     sure = rank.sure(nearest, [one.seen.cosine for one in placed[:20]], worth, texts, len(asked.core))
     best = placed[0].score
     scores = rank.humbled(

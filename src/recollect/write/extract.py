@@ -42,16 +42,20 @@ def extract(
 def _weighed(drafts: Sequence[Draft], embedder: Embedder) -> tuple[list[Draft], list[dict[str, float]]]:
     """The drafts that are no idle talk to the embedder either, and how near each is to every category."""
     vectors = matrix(embedded(embedder, [draft.text for draft in drafts]))
-    idle = worthwhile.idle(embedder, vectors)
+    leanings = worthwhile.leanings(embedder, vectors)
     near = Prototypes.of(embedder).near(vectors)
-    kept = [number for number, draft in enumerate(drafts) if not idle[number] or _firm(draft)]
+    kept = [number for number, draft in enumerate(drafts) if _firm(draft) or leanings[number] <= _margin(draft)]
     return [drafts[number] for number in kept], [near[number] for number in kept]
+
+
+def _margin(draft: Draft) -> float:
+    return worthwhile.MARGIN_AT_WORK if draft.technical else worthwhile.MARGIN
 
 
 def _firm(draft: Draft) -> bool:
     """Whether it is kept however it sounds: a rule, a decision, a day, a value of something that is somebody's."""
     key, _ = keyed(draft.text)
-    return draft.firm or (key is not None and "'s " in key)
+    return draft.firm or (key is not None and "'s " in key) or "@" in draft.text or "://" in draft.text
 
 
 def _categories(drafts: Sequence[Draft], near: Sequence[Mapping[str, float]] | None) -> list[str]:

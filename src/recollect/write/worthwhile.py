@@ -31,6 +31,13 @@ KEEP = (
     "Amara volunteers at an animal shelter.",
     "Kenji wants to open a small bakery.",
     "Ruth hopes to become a midwife.",
+    "Nora hopes to be elected to the town council.",
+    "Pavel is passionate about restoring old clocks.",
+    "Amara's main hobbies are chess and photography.",
+    "Kenji loves crime novels and old westerns.",
+    "Ruth has been doing karate since childhood.",
+    "Nora is starting a small flower shop.",
+    "Baking is Pavel's way to relax after work.",
     "Nora plans to move to Lisbon.",
     "Pavel is training for a marathon.",
     "Amara is learning Portuguese.",
@@ -173,18 +180,15 @@ IDLE = (
 )
 """Talk that is true for the moment, for everybody, or only for the mood of the speaker."""
 
-_MARGIN = 0.07
+MARGIN = 0.07
 """How much nearer to idle talk a statement must be to be left out."""
+MARGIN_AT_WORK = 0.14
+"""The same of work on a system, whose sentences are all less like these."""
 _NEAREST = 3
 
 
-def idle(embedder: Embedder, vectors: Any) -> list[bool]:
-    """Of each vector, whether it lies clearly nearer to idle talk: by the mean of the nearest sentences of both."""
-    return [leaning > _MARGIN for leaning in leanings(embedder, vectors)]
-
-
 def leanings(embedder: Embedder, vectors: Any) -> list[float]:
-    """How much nearer each vector is to idle talk than to what is kept."""
+    """How much nearer each vector is to idle talk than to what is kept: by the mean of the nearest of both."""
     import numpy
 
     known = _MADE.get(embedder)

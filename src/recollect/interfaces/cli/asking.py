@@ -63,7 +63,7 @@ def ask(
                 source=Source.EVIDENCE if evidence else Source.MEMORY,
                 explain=explain,
             )
-        answer = memory.query(asked) if evidence or json else look(memory, asked)
+        answer = memory.query(asked) if evidence else look(memory, asked)
         if json:
             from recollect.interfaces import documents
 

@@ -75,13 +75,29 @@ def remember(
         )
     if json:
         paper.document(
-            {"id": kept.item_id, "short": short(kept.item_id), "event": kept.event_id, "rev": kept.rev},
+            {
+                "id": kept.item_id,
+                "short": short(kept.item_id),
+                "event": kept.event_id,
+                "rev": kept.rev,
+                "outcome": kept.outcome,
+                "redacted": list(kept.redacted),
+            },
         )
         return
     paper.done(
-        paper.styled("remembered ", (short(kept.item_id), "bold cyan"), f" at revision {kept.rev}"),
+        paper.styled(_OUTCOMES[kept.outcome], (short(kept.item_id), "bold cyan"), f" at revision {kept.rev}"),
         f"Its receipt: recollect show {short(kept.item_id)}",
     )
+    if kept.redacted:
+        paper.say(paper.styled((f"  Taken out before anything was written: {', '.join(kept.redacted)}", "yellow")))
+
+
+_OUTCOMES = {
+    "created": "remembered ",
+    "corroborated": "known already, and now with one more witness: ",
+    "updated": "remembered, and brought up to date: ",
+}
 
 
 def _standard_input() -> str:

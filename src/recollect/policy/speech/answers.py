@@ -116,7 +116,9 @@ def _accepted(before: str, proposed: str | None, said: list[Sentence], voice: Vo
     stated = [
         sentence
         for sentence in sentences(before)
-        if talk(sentence) is Talk.STATEMENT and not _FIRST.search(sentence.text)
+        if talk(sentence) is Talk.STATEMENT
+        and not _FIRST.search(sentence.text)
+        and not _ADVICE.search(sentence.text)
     ]
     if not stated:
         return None
@@ -132,6 +134,7 @@ _FIRST = re.compile(
 )
 
 
+_ADVICE = re.compile(r"\b(?:you'll|you will|you can|you could|you should|as you|if you|these|those)\b", re.IGNORECASE)
 _OPTION = re.compile(
     r"(?:^|\s)\(?([A-Da-d1-4])[).:]\s+(\S.{2,120}?)(?=[,;]?\s+(?:or\s+)?\(?[A-Da-d1-4][).:]\s|[\n;?]|\.\s|\.?$)"
 )

@@ -24,6 +24,7 @@ MOODS = frozenset(
     surprised confused stuck lost torn bummed down here there back up open kinda keen game with impatient unsure certain
     concerned interested fascinated humbled""".split()
 )
+_FEELINGS = MOODS - set("with here there up down back open ready lost fine well good great ok okay game".split())
 MUCH = (
     r"(?:(?:so|actually|really|very|pretty|quite|super|just|too|always|such|truly|also|still|all|definitely|totally|absolutely|"
     r"a bit|a little|kind of|kinda|sort of|sooo?|even|more|most|how|honestly|already|been|feeling|extremely|incredibly|"
@@ -37,17 +38,22 @@ _FINDS = re.compile(
 )
 _MOOD = re.compile(
     rf"^(?:\w+,\s+)?(?:i'm|i am|i was|i've been|i have been|i feel|i felt|i'm feeling|i am feeling|we're|we are|we were|"
-    rf"i got|i get)\s+{MUCH}(?:{'|'.join(sorted(MOODS, key=len, reverse=True))})\b",
+    rf"i got|i get)\s+{MUCH}(?:{'|'.join(sorted(MOODS, key=len, reverse=True))})\b(?! \w+ing\b)",
     re.IGNORECASE,
 )
 _MOOD_TOLD = re.compile(
     rf"^(?:(?:but|and|so|now|lately)\b,?\s+)?\S+(?:\s\S+)?\s(?:is|was|has been|feels|felt|gets|got)\s+{MUCH}"
-    rf"(?:{'|'.join(sorted(MOODS - {'with', 'here', 'there', 'up', 'down', 'back', 'in', 'open'}, key=len, reverse=True))})\b",
+    rf"(?:{'|'.join(sorted(_FEELINGS, key=len, reverse=True))})\b(?! \w+ing\b)",
     re.IGNORECASE,
 )
 _AT_A_LOSS = re.compile(
     rf"^(?:i'm|i am|i feel|i've been) {MUCH}(?:confused|worried|stuck|lost|unsure|motivated|nervous|anxious|frustrated|"
     rf"overwhelmed|stressed|excited|curious|struggling|concerned|torn|hesitant|wondering)\b",
+    re.IGNORECASE,
+)
+_PROMISE = re.compile(
+    r"^i(?:'ll| will) (?:definitely|certainly|surely|be sure|make sure|try|keep|let|share|check|look|see|give|add it|"
+    r"get through|continue|send)\b(?!.*\d)",
     re.IGNORECASE,
 )
 _CHEER = phrases(
@@ -126,6 +132,31 @@ _PARTICULAR = re.compile(r"(?<![\d.])(?!1000*\b(?:[ ]?%|x))\d|`|\w_\w|\w\.[a-z]{
 _LISTENER = re.compile(r"^(?:\w+,?\s+){0,2}?(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE)
 
 
+_GASP = re.compile(rf"{MUCH}(?:{_PRAISED}|{'|'.join(sorted(_FEELINGS, key=len, reverse=True))})\b[^,]{{0,40}}$", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"(?:,|;|\s[-\u2013\u2014]|[-\u2013\u2014](?=\s))\s*(?:and|but|so|plus|because|'cause|cause|which)?\s+|"
+    r"\s(?:and|but|so|because|'cause|cause)\s+(?=(?:it|it's|they|they're|this|that|that's|i|i'm|we|the|my|me)\b)",
+    re.IGNORECASE,
+)
+
+
+def unadorned(said: Sentence) -> Sentence:
+    """The sentence without what it says in the end about how that is: "I started yoga, it's great"."""
+    text = said.text
+    while cuts := [match for match in _CLAUSE.finditer(text) if len(text[: match.start()].split()) >= 3]:
+        tail = Sentence(text[cuts[-1].end() :])
+        if not _YOU.isdisjoint(tail.words):
+            break
+        left_over = text != said.text and len(tail.words) < 3
+        if not (left_over or _FINDS.search(tail.text) or _MOOD.match(tail.text) or tail.says(_CHEER)):
+            if not _GASP.match(tail.text):
+                break
+        if _PARTICULAR.search(tail.text):
+            break
+        text = text[: cuts[-1].start()]
+    return said if text == said.text else Sentence(text)
+
+
 def points(said: Sentence) -> bool:
     """Whether a sentence points at something that stands or lies elsewhere: a paste, a photo, the sentence before."""
     return said.text.rstrip().endswith(":") or bool(_POINTS.search(said.text) or _DEMONSTRATIVE.match(said.text))
@@ -133,7 +164,7 @@ def points(said: Sentence) -> bool:
 
 def passing(said: Sentence) -> bool:
     """Whether a sentence tells where a task stands just now: what is tried, what does not work yet."""
-    return said.says(_GOING_ON) or bool(_AT_A_LOSS.match(said.text))
+    return said.says(_GOING_ON) or bool(_AT_A_LOSS.match(said.text)) or bool(_PROMISE.match(said.text))
 
 
 def moody(told: str) -> bool:
@@ -156,16 +187,23 @@ def vague(said: Sentence) -> bool:
     return bool(_WE.match(said.text) or _VAGUE_END.search(said.text))
 
 
-def idle(said: Sentence, told: str, *, hard: bool, names: bool) -> bool:
-    """Whether a sentence cheers, praises, feels or generalises. `hard`: it holds a day or a number; `names`: it is
-    about somebody by name."""
+def idle(said: Sentence, told: str) -> bool:
+    """Whether a sentence cheers, praises or only tells a mood."""
+    return bool(
+        _MOOD.match(said.text)
+        or moody(told)
+        or said.says(_CHEER)
+        or _FINDS.search(said.text)
+        or _MEETS.search(said.text)
+    )
+
+
+def chatter(said: Sentence, *, hard: bool, names: bool) -> bool:
+    """Whether a sentence to another person is one that keeps a chat going, or holds for everybody. `hard`: it holds a
+    day or a number; `names`: it is about somebody by name."""
     if _MEETS.search(said.text) or _SUBJECTLESS.match(said.text):
         return True
-    if hard:
-        return bool(_MOOD.match(said.text)) and len(said.words) < 8
-    if _MOOD.match(said.text) or moody(told) or said.says(_CHEER) or _FINDS.search(said.text):
-        return True
-    return _OWN.isdisjoint(said.words) and not names
+    return not hard and not names and _OWN.isdisjoint(said.words)
 
 
 def hard(text: str, times: int) -> bool:

@@ -177,7 +177,8 @@ class _Retelling:
             case "she" | "her" if now.person(low) is None and self._next(place) in ("is", "has", "was"):
                 return now.thing or low  # a boat
             case "he" | "she" | "him" | "himself" | "herself":
-                return now.person(low) or low
+                clause = re.split(r"[,;]| and | but ", "".join(self._said))[-1]
+                return now.person(low, clause) or low
             case "his" | "hers":
                 return _of(now.person(low), low)
             case "her":
@@ -190,6 +191,8 @@ class _Retelling:
                 return low  # it means nothing in particular, or only says how somebody finds it
             case "it" if self._before in _TO_SOMEBODY and before.thing:
                 return before.thing  # "a rule for it": not the rule
+            case "it" if place == 0:
+                return before.subject or now.thing or low
             case "it" | "itself":
                 return now.thing or low
             case "its":
@@ -343,6 +346,8 @@ def ordered(text: str, voice: Voice) -> str:
     speaker = voice.speaker
     text = _FROM_NOW.sub("", text)
     low = text.lower()
+    if found := re.match(r"you (?:can|may|should|must|have to|need to) ", low):
+        return f"{speaker} asked to {retold(text[found.end() :], voice)}"
     if found := re.match(r"(?:let's|lets|let us)\s+(?:please\s+)?", low):
         return f"{voice.we[0].upper()}{voice.we[1:]} decided to {retold(text[found.end() :], voice)}"
     if found := re.match(r"remind me (?:to|that|about|of)\s+", low):

@@ -74,7 +74,8 @@ def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
     corrected = any(_amends(turns[place].text) for place in fresh)
     for place, turn in enumerate(turns):
         text = redact(_read_of(turn, known=place not in fresh)).text
-        thread.technical = thread.technical or (turn.role != "system" and technical(text))
+        sure = is_person(turn) and listener(turns, place) != ASSISTANT
+        thread.technical = thread.technical or (turn.role != "system" and technical(text, sure=sure))
         if is_person(turn) and not whole_turns.prompts(text) and not whole_turns.injects(text):
             _Turn(thread, turns, place, text).read(known=place not in fresh and not corrected, recent=place >= recent)
         elif turn.role == "assistant" and place >= recent and not whole_turns.injects(text):
@@ -173,7 +174,7 @@ class _Turn:
             return None
         if bare.label:
             self._mention(Sentence(labelled(bare.label)))
-        said = Sentence(bare.text)
+        said = idle.unadorned(Sentence(bare.text))
         again = Talk.STATEMENT if goes_on else talk.talk(said)
         if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (
             kind is Talk.STATEMENT and again is Talk.DEFERRED
@@ -184,7 +185,10 @@ class _Turn:
             return None  # it cheers somebody on, or asks a favour
         said = Sentence(expanded(said.text))
         told, leans, fragment = self._told(said, bare.label, rule=rule)
-        rule = rule or told.startswith(f"{self._speaker} wants ")
+        remark = said.words[0] == "just" and self._listener == ASSISTANT
+        if self._dropped and not rule and not remark and not OWN.match(said.text):
+            said = Sentence(f"I {said.text}")  # its subject was left out
+        rule = rule or (told.startswith(f"{self._speaker} wants ") and not OWN.match(said.text))
         return self._keep(
             told,
             said,
@@ -252,7 +256,7 @@ class _Turn:
             return None
         decision = decision or said.says(DECIDED)
         text = self._worded(when.text)
-        if text is None or says_nothing(text) or (not decision and (broken(text) or (not rule and idle.moody(text)))):
+        if text is None or says_nothing(text) or (not decision and not rule and (broken(text) or idle.moody(text))):
             return None
         draft = Draft(
             text=text,
@@ -264,7 +268,7 @@ class _Turn:
             decision=decision,
             corrects=correcting or said.says("no longer", "not anymore", "changed from", "instead of"),
             hedged=hedged,
-            firm=decision or rule or correcting or when.times > 0,
+            firm=decision or correcting or when.times > 0 or (rule and len(witnesses) == 1),
             valid_from=when.valid_from,
             valid_to=when.valid_to,
         )
@@ -288,14 +292,15 @@ class _Turn:
         hard = idle.hard(said.text, when.times)
         if idle.points(said) or idle.passing(said):
             return True
-        at_work = self._thread.technical and self._listener == ASSISTANT
-        if at_work:
-            return not when.times and idle.wished(said)
-        if self._listener != ASSISTANT and (
-            idle.to_listener(said, hard=hard) or (not when.times and idle.vague(said))
-        ):
+        if self._listener == ASSISTANT:
+            if self._thread.technical:
+                return not when.times and idle.wished(said)
+            return not hard and idle.idle(said, when.text)
+        if idle.to_listener(said, hard=hard) or (not when.times and idle.vague(said)):
             return True
-        return idle.idle(said, when.text, hard=hard, names=self._names(when.text))
+        if idle.chatter(said, hard=hard, names=self._names(when.text)):
+            return True
+        return idle.idle(said, when.text) and not hard
 
     def _names(self, text: str) -> bool:
         """Whether a statement is about somebody by name, or about somebody's kin."""

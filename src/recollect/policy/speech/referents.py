@@ -43,7 +43,7 @@ _STOP = (
 )
 _PHRASE = re.compile(
     rf"(?<![\w'])(?P<det>the|my|our|this|that|a|an|no|"
-    rf"\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
+    rf"(?!(?:that|it|there|what|here|let|who|he|she|where|how|everything|everyone)')\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w'./@-])(?!(?:Dr|Mr|Mrs|Ms|Prof)\b)[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
@@ -99,11 +99,16 @@ class Referents:
     """How many of the persons the last sentence that named somebody named."""
     things: tuple[str, ...] = ()
     """Of the last sentence alone: what "it" may mean."""
+    subject: str | None = None
+    """The thing the last sentence is about: what "it" means at the beginning of the next one."""
     groups: tuple[str, ...] = ()
     """Of the last sentence alone: what "they" may mean."""
 
-    def person(self, pronoun: str) -> str | None:
-        """Whom "she" or "he" means, where it can be only one."""
+    def person(self, pronoun: str, clause: str = "") -> str | None:
+        """Whom "she" or "he" means, where it can be only one. "Him" is nobody named in the same clause."""
+        if pronoun == "him" and clause:
+            others = [person for person in self.persons if person.name not in clause]
+            return replace(self, persons=tuple(others), latest=0).person(pronoun)
         woman = pronoun in ("she", "her", "hers", "herself")
         for some in (self.persons[: self.latest], self.persons[self.latest :]):
             surely = [person.name for person in some if person.woman is woman]
@@ -151,7 +156,7 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
             if match.start() == 0 and not phrase.plural:
                 subject = phrase.told
     for match in _NAME.finditer(text):
-        name = " ".join(word for word in match.group().split() if word.lower() not in NOT_NAMES).removesuffix("'s")
+        name = " ".join(word for word in match.group().split() if word.lower().split("'")[0] not in NOT_NAMES).removesuffix("'s")
         inside = any(start <= match.start() < end for start, end in taken)
         placed = _PLACE.search(text[: match.start()]) is not None
         first = match.start() == 0 and (
@@ -176,7 +181,8 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
     return Referents(
         persons=(*found, *referents.persons)[:6],
         latest=len(found) or referents.latest,
-        things=(subject,) if subject else tuple(dict.fromkeys(things)),
+        things=tuple(dict.fromkeys(things)),
+        subject=subject,
         groups=tuple(dict.fromkeys(groups)),
     )
 

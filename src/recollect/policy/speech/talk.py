@@ -246,7 +246,7 @@ def _order(sentence: Sentence) -> Talk:
         return Talk.ERRAND
     if not lasts(sentence) and _PARTS.intersection(words) and first in _ORDERING:
         return Talk.ERRAND
-    if _FROM_NOW.match(sentence.text):
+    if _FROM_NOW.match(sentence.text) or _MAY.match(sentence.text):
         return Talk.RULE
     if _FOR.match(sentence.text):
         return Talk.RULE
@@ -312,6 +312,7 @@ _FROM_NOW = re.compile(
     r"he|they)\b)",
     re.IGNORECASE,
 )
+_MAY = re.compile(r"you (?:can|may|should|must|have to|need to) (?:always |never |also )?\w+", re.IGNORECASE)
 _ORDERING = _LASTING_VERBS | _ERRANDS | {"no", "only", "just", "without", "with", "shorter", "longer", "more", "less"}
 _FORMATS = frozenset("dates times numbers units temperatures prices distances currency currencies names".split())
 _PARTS = frozenset(

@@ -3,11 +3,9 @@
 import re
 from collections import Counter
 
-from recollect.policy.speech.idle import MOODS, MUCH, PRAISE
-
 _DANGLING = re.compile(
     r"\b(?:is|are|was|were|be|been|the|a|an|of|with|and|or|but|because|when|if|as|than|which|who|my|into|express|make|"
-    r"just|will|has|had)[.,:;]?$",
+    r"just|will|has|had)[.,:;]?$|\b(?:on|of|with) for\b",
     re.IGNORECASE,
 )
 _ASSISTANT = re.compile(
@@ -17,16 +15,12 @@ _ASSISTANT = re.compile(
 )
 _OPENS = re.compile(
     r"(?:(?:hey|hi|hello|oh|wow|whoa|woah|yeah|yep|yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
-    r"thankfully|however|plus|also|besides|honestly|actually|btw|but|and|so|lately|in the meantime|"
+    r"thankfully|however|plus|also|honestly|actually|btw|but|and|so|lately|in the meantime|"
     r"(?:great|good|big|bad|exciting|sad|amazing) news)\b\s*[,!.:\u2013\u2014-]*\s+)+",
     re.IGNORECASE,
 )
 _PHRASE = re.compile(r"\b(?:the|[\w-]+'s)\s+[\w-]+(?:\s+[\w-]+)?", re.IGNORECASE)
-_GASP = re.compile(
-    rf"\s*(?:[-\u2013—,]|\band\b)\s*(?:it was |it's |i'm )?{MUCH}(?:{'|'.join(sorted(PRAISE | MOODS, key=len, reverse=True))})\b"
-    rf"(?:\s(?:for|about|to|with|of)\s[^,;]*)?[.!]*$",
-    re.IGNORECASE,
-)
+_A_THE = re.compile(r"\ban?\s+([\w-]+(?:\s[\w-]+)?)\b.*\bthe\s+\1\b", re.IGNORECASE)
 _CUTS = (", so ", ", but ", "; ", " - ", " \u2013 ", ", and ", ", which ", " because ", " so ", " and ", " when ", ", ")
 _MOST_NAMED = 3
 _LONG = 24
@@ -44,13 +38,11 @@ def opened(text: str, listener: str) -> str:
     """The sentence without the greeting or sigh in front, and without the name of who is spoken to."""
     found = _OPENS.match(text)
     rest = text[found.end() :] if found else text
-    gasp = _GASP.search(rest)
-    if gasp and len(rest[: gasp.start()].split()) >= 4:
-        rest = rest[: gasp.start()]
     if listener and listener != "the assistant":
         called = rf"{re.escape(listener[:3])}\w*"
         rest = re.sub(rf"^(?:hey |hi )?{called}[,!.]+\s+", "", rest, flags=re.IGNORECASE)
         rest = re.sub(rf",\s+{called}(?=[.!?]*$)", "", rest, flags=re.IGNORECASE)
+        rest = _OPENS.sub("", rest, count=1) if _OPENS.match(rest) else rest
     return rest[0].upper() + rest[1:] if rest and rest != text and rest[0].islower() else rest
 
 
@@ -74,7 +66,8 @@ def _again(text: str, speaker: str) -> int:
     """How often a noun phrase is said again, as happens where a pronoun was replaced clumsily. A long one counts more."""
     bare = re.sub(rf"(?<!\w){re.escape(speaker)}(?:'s)?(?!\w)", "", text, flags=re.IGNORECASE)
     said = Counter(match.group().lower() for match in _PHRASE.finditer(bare))
-    return sum((count - 1) * (1 + (len(phrase) > _LONG)) for phrase, count in said.items())
+    again = sum((count - 1) * (1 + (len(phrase) > _LONG)) for phrase, count in said.items())
+    return again + bool(_A_THE.search(bare))
 
 
 def broken(text: str) -> bool:

@@ -48,7 +48,7 @@ _STATES = frozenset(
     """live work love prefer hate use drive play own speak study teach born moved married allergic vegan
     vegetarian retired named called favourite favorite grew started joined left quit adopted bought sold broke
     passed died won signed booked lost found finished graduated promoted pregnant engaged eat drink collect
-    avoid wear sing switched stopped""".split()
+    avoid wear sing switched stopped enjoy hobby hobbies hoping passionate volunteer volunteering signed joined""".split()
 )
 _BEING = re.compile(
     r"\b(?:am|i'm|have|i've got|has) (?:an?\b|the\b|from\b|in [A-Z]|on\b|at\b|not allowed|no\b|my own|two|"
@@ -95,10 +95,13 @@ _SYSTEM_NAME = re.compile(
 _VAGUE = frozenset("this that these those it thing things stuff here there something".split())
 
 
-def technical(text: str) -> bool:
-    """Whether a turn is about work on a system rather than about a life."""
+def technical(text: str, *, sure: bool = False) -> bool:
+    """Whether a turn is about work on a system rather than about a life. `sure`: no doubt about it; people who chat
+    with each other have teams, seasons and releases too."""
     words = set(Sentence(text).words)
-    return not _AT_THE_DESK.isdisjoint(words) or len(words & _TECHNICAL) > 1 or bool(_SYSTEM_NAME.search(text))
+    if not _AT_THE_DESK.isdisjoint(words) or _SYSTEM_NAME.search(text):
+        return True
+    return not sure and len(words & _TECHNICAL) > 1
 
 
 def worth(said: Sentence, times: int) -> int:

@@ -201,6 +201,9 @@ class _Near:
             f"x.tenant = :tenant and x.embedder = '{wanted.embedder.replace(chr(39), chr(39) * 2)}' "
             f"and {self._in}.vector_dims(x.embedding) = {dimension}"
         )
+        # The same in a form that the server does not take for rare: it would plan for few, and compare all with all.
+        self._like_ours = self._ours.replace(f"and {self._in}.vector_dims", f"and case when {self._in}.vector_dims")
+        self._like_ours += " then true else false end"
         self._apart = f"(x.embedding::{self._in}.vector({dimension}) operator({self._in}.<=>) :query)"
         self._query = {"query": sent(wanted.vector)}
         # How references begin, and the text in them. Told apart by equal references where that will do: those are in an
@@ -220,7 +223,7 @@ class _Near:
         looks = [
             f"select {name}.id as id, {self._apart} as apart from vectors x join {table} on {name}.tenant = :tenant "
             f"and {owner} join items i on i.tenant = :tenant and i.id = {name}.item_id "
-            f"where {self._ours} and {' and '.join(where)}"
+            f"where {self._like_ours} and {' and '.join(where)}"
             for table, name, owner in self._joins
         ]
         return self._best(

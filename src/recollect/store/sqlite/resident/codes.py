@@ -101,9 +101,12 @@ class Codes:
 
 
 def unit(vectors: Floats) -> Floats:
-    """The vectors at length one; one that has none stays nothing."""
-    vectors = np.nan_to_num(vectors, posinf=0, neginf=0)
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    """The vectors at length one; one that has none stays nothing. What is no number counts as nothing."""
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    if not np.isfinite(squares).all():
+        vectors = np.nan_to_num(vectors, nan=0, posinf=0, neginf=0)
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+    lengths = np.sqrt(squares)
     lengths[lengths == 0] = 1
     return vectors / lengths[:, None]
 

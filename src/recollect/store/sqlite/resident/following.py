@@ -15,7 +15,7 @@ from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes
 from recollect.store.tx import Row, Sought, Tx
 
 _TOO_MUCH = 5_000
-_BATCH = 8_192
+_BATCH = 1_024
 _OWNER = "substr(rtrim(rtrim(x.ref, '0123456789'), '.'), 3)"
 """The event that a chunk (c:<event>.<number>) is of."""
 
