@@ -7,7 +7,7 @@
 texts and vectors. A query is the product's own `Memory.query` with an embedder that knows the vectors of its questions
 already; `embed_p50` is the bundled one, apart. CPU is the time of this process over all its threads, in milliseconds;
 on PostgreSQL `server_cpu_mean` is what the server's processes spend on a query. `filtered` queries name a user, a
-category and an importance. `evidence_p95` is a query for events. `bytes_per_vector` is what the process grew by once
+category and an importance. `evidence_p95` is a query for events. `bytes_per_vector` is what a fresh process grows by as
 everything is loaded. `server_wall_p95` is the wall time through `recollect serve`, the embedding included.
 
 Peers are LangGraph's stores with the same texts and vectors of the items, one search each for ten results.
@@ -43,10 +43,10 @@ from recollect.clock import SystemClock
 from recollect.custody import Deps
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters, Query, Source
-from recollect.domain.scope import Principal, Role
+from recollect.domain.scope import Principal, Role, Sight
 from recollect.memory import Memory
 from recollect.models.local import LocalEmbedder
-from recollect.ports import Store
+from recollect.ports import Store, Wanted
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.store.sql import SqlStore
@@ -56,6 +56,7 @@ TENANT = TenantId("crowd")
 SEED = 1
 DISTINCT = 4_000
 """Texts that are really embedded."""
+DIMENSION = 384
 WARM_UP = 30
 PEERS_UP_TO = 100_000
 SERVED = 100
@@ -149,20 +150,35 @@ def server_cpu(server: Server | None) -> float:
     return 1000 * (own.user + own.system + ended + sum(times.user + times.system for times in living))
 
 
-def resident() -> int:
-    return psutil.Process().memory_info().rss
+def grown(path: Path) -> int:
+    """How many bytes this process grows by as everything of a store is loaded: for a process of its own, in which
+    nothing was given back before that could be used again."""
+    store = SqlStore(SqliteEngine(path))
+    vector = np.ones(DIMENSION, np.float32).tobytes()
+    everything = Sight(users=None, projects=None, silo=None)
+    asked = Wanted(vector=vector, embedder=LocalEmbedder.name, filters=Filters(), sight=everything, limit=10)
+    store.head(TENANT)
+    before = psutil.Process().memory_info().rss
+    store.find_items(TENANT, asked)
+    store.find_events(TENANT, asked)
+    return psutil.Process().memory_info().rss - before
 
 
-def measure(memory: Memory, asked: Sequence[Question], size: int, server: Server | None) -> dict[str, object]:
+def bytes_per_vector(url: str, size: int, engine: str) -> int:
+    if engine != "sqlite":
+        return 0  # the vectors are in the server
+    command = [sys.executable, "-m", "bench.latency", "--grown", url]
+    return round(int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) / (2 * size))
+
+
+def measure(memory: Memory, asked: Sequence[Question], server: Server | None) -> dict[str, object]:
     def ask(question: Question, source: Source, filters: Filters) -> Callable[[], object]:
         return lambda: memory.query(Query(text=question.text, source=source, filters=filters))
 
-    before = resident()
     began = time.perf_counter()
     for source in Source:
         ask(asked[0], source, Filters())()
     first = time.perf_counter() - began
-    grown = resident() - before
     spent = server_cpu(server)
     plain = timed([ask(question, Source.MEMORY, Filters()) for question in asked])
     spent = server_cpu(server) - spent
@@ -176,7 +192,6 @@ def measure(memory: Memory, asked: Sequence[Question], size: int, server: Server
         "evidence_p50": share(evidence.cpu, 50),
         "evidence_p95": share(evidence.cpu, 95),
         "first_two_s": round(first, 2),
-        "bytes_per_vector": round(grown / (2 * size)),
         **({"server_cpu_mean": round(spent / len(asked), 3)} if server else {}),
     }
 
@@ -257,7 +272,7 @@ def sqlite_peer(folder: Path, embed: Callable[[Sequence[str]], list[list[float]]
     connection = Loading(folder / "langgraph.db")
     try:
         connection.execute("pragma journal_mode = wal").fetchall()
-        store = SqliteStore(cast(Any, connection), index={"dims": 384, "embed": embed, "fields": ["text"]})  # type: ignore[typeddict-item]
+        store = SqliteStore(cast(Any, connection), index={"dims": DIMENSION, "embed": embed, "fields": ["text"]})  # type: ignore[typeddict-item]
         store.setup()
         yield store
     finally:
@@ -266,7 +281,7 @@ def sqlite_peer(folder: Path, embed: Callable[[Sequence[str]], list[list[float]]
 
 @contextmanager
 def postgres_peer(url: str, embed: Callable[[Sequence[str]], list[list[float]]]) -> Iterator[PostgresStore]:
-    index: Any = {"dims": 384, "embed": embed, "fields": ["text"]}
+    index: Any = {"dims": DIMENSION, "embed": embed, "fields": ["text"]}
     with PostgresStore.from_conn_string(url, index=index) as store:
         store.setup()
         yield store
@@ -329,13 +344,14 @@ def run(options: argparse.Namespace) -> dict[str, object]:
         loaded(store, size, spoken, base)
         if server:
             _settled(server)
-        figures = measure(opened(store, folder, asked), asked, size, server)
+        figures = measure(opened(store, folder, asked), asked, server)
         wall = None if options.no_server else through_the_server(url, asked)
         beside = peers(options.engine, size, folder, spoken, base, asked) if size <= options.peers_up_to else {}
         return {
             "engine": options.engine,
             "size": size,
             **figures,
+            "bytes_per_vector": bytes_per_vector(url, size, options.engine),
             "embed_p50": embedding(asked),
             "server_wall_p95": wall,
             "peers": beside,
@@ -356,7 +372,9 @@ def main() -> None:
     parser.add_argument("--folder", help="keep the loaded store here, and use one that is there (SQLite)")
     parser.add_argument("--peers-up-to", type=int, default=PEERS_UP_TO, help="the largest size at which peers run")
     parser.add_argument("--no-server", action="store_true", help="leave the measurement through the server out")
-    print(json.dumps(run(parser.parse_args())))
+    parser.add_argument("--grown", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    print(grown(options.grown) if options.grown else json.dumps(run(options)))
 
 
 if __name__ == "__main__":

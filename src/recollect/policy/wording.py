@@ -102,6 +102,7 @@ def fit(text: str) -> str | None:
     if "!" in text and not any("!" in part for part in literal):
         text = re.sub(r"\s*!+(?:\s*\?+)?", ".", text)
     text = re.sub(r"([.,;])[.,;]+", r"\1", re.sub(r"\s+([.,;])(?=\s|$)", r"\1", text)).lstrip(".,; ")
+    text = re.sub(r",([\"\u201d])\.?$", r"\1", text)
     stops = ends(_hidden(text))
     if len(stops) >= MOST_SENTENCES:
         text = text[: stops[MOST_SENTENCES - 1]]

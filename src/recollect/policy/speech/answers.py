@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from recollect.policy.speech.idle import hard
 from recollect.policy.speech.phrasing import Voice, retold
 from recollect.policy.speech.sentences import Sentence, sentences
 from recollect.policy.speech.talk import Talk, asks, opening, talk
@@ -119,6 +120,7 @@ def _accepted(before: str, proposed: str | None, said: list[Sentence], voice: Vo
         if talk(sentence) is Talk.STATEMENT
         and not _FIRST.search(sentence.text)
         and not _ADVICE.search(sentence.text)
+        and hard(sentence.text, 0)
     ]
     if not stated:
         return None

@@ -27,7 +27,7 @@ MOODS = frozenset(
 _FEELINGS = MOODS - set("with here there up down back open ready lost fine well good great ok okay game".split())
 MUCH = (
     r"(?:(?:so|actually|really|very|pretty|quite|super|just|too|always|such|truly|also|still|all|definitely|totally|absolutely|"
-    r"a bit|a little|kind of|kinda|sort of|sooo?|even|more|most|how|honestly|already|been|feeling|extremely|incredibly|"
+    r"a bit|a little|kind of|kinda|sorta|sort of|sooo?|even|more|most|how|honestly|already|been|feeling|extremely|incredibly|"
     r"both|an?|the|one of the|something|currently|now|only|not|no|never|that|this)\s+)*"
 )
 _PRAISED = "|".join(sorted(PRAISE, key=len, reverse=True))
@@ -52,8 +52,11 @@ _AT_A_LOSS = re.compile(
     re.IGNORECASE,
 )
 _PROMISE = re.compile(
-    r"^i(?:'ll| will) (?:definitely|certainly|surely|be sure|make sure|try|keep|let|share|check|look|see|give|add it|"
-    r"get through|continue|send)\b(?!.*\d)",
+    r"^i(?:'ll| will) (?!be (?!sure)|have |need |not be |move |start (?!by)|get married|retire|never )(?!.*\d)\w+",
+    re.IGNORECASE,
+)
+_APPROVES = re.compile(
+    r"\bsounds?\b|\bexactly what\b|\b(?:helpful|doable|manageable)\b|\bworks? (?:perfectly|well|great|fine|for me)\b",
     re.IGNORECASE,
 )
 _CHEER = phrases(
@@ -74,7 +77,7 @@ _CHEER = phrases(
     agree with, couldn't agree, i bet, i hope, i hoped, i wish, i'm sure, i know that, i can tell, i can imagine, i can
     see, i can relate, i totally, i'll never forget, will never forget, i appreciate, i admire, i understand, i swear,
     i must say, i have to say, i gotta say, i've got to say, no doubt, for sure, i love that, i love how, i love when,
-    i love it when, love this, love that, love it, loved it, i love seeing, love to see, nice to, great to, good to, fun
+    i love it when, my advice, never quit, no matter what, keep on, going to keep, doing ok, doing okay, doing well, doing great, doing good, cheers for, love this, love that, love it, loved it, i love seeing, love to see, nice to, great to, good to, fun
     to, crazy things, a lot of things, funny story, story to tell, not alone, in it together, we all, us all, as humans,
     as people, makes you, make you, gives you, helps you, lets you, helps us, makes us, keeps us, teaches us"""
 )
@@ -91,11 +94,11 @@ _GOING_ON = phrases(
     still getting, still seeing, still get, still gets, i'm new to this, i would calculate, i'd calculate, like to see, like an example, want to see, some guidance"""
 )
 _POINTS = re.compile(
-    r"\bhere(?:'s|'re| is| are| was)\b|\blooks? like (?:this|that)\b(?!:\s)|\bas follows\b|\bthe following\b|\bbelow\b|"
+    r"\bhere(?:'s|'re| is| are| was)\b|\blooks? like (?:this|that)\b(?!:\s)|\bas follows\b|\bthe following\b(?!.*:\s\S)|\bbelow\b|"
     r"\blike this\b(?!:\s)|\bstarting point\b|\b(?:sample|example) (?:code|checklist|snippet|list)\b|"
     r"\b(?:these|those)\b(?! days)|\bthat (?:code|snippet|pic|picture|photo|view|thing|moment)\b|"
     r"\bthis (?!week|weekend|month|year|morning|afternoon|evening|spring|summer|autumn|fall|winter|time|coming|past|last|"
-    r"repo|repository|project|machine|box|team|branch|monday|tuesday|wednesday|thursday|friday|saturday|sunday|account|"
+    r"repo|repository|codebase|project|machine|box|team|branch|monday|tuesday|wednesday|thursday|friday|saturday|sunday|account|"
     r"number|phone|laptop|computer|workspace|org|january|february|march|april|may|june|july|august|september|october|"
     r"november|december|quarter|semester|term|season|sprint|release)\w+",
     re.IGNORECASE,
@@ -114,12 +117,13 @@ _MEETS = re.compile(
 )
 _SUBJECTLESS = re.compile(
     r"^(?:(?:that|it|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\s)?(?:works|sounds|looks|feels|seems|been a|glad|hope|"
-    r"hoping|wish|wishing|love|loving|congrats|thanks|good|great|nice|hats off|way to|so\b|such|what an?|how)\b|"
+    r"hoping|wish|wishing|love|loving|congrats|thanks|good|great|nice|hats off|way to|so\b|such|what an?|how|almost|so far|enjoy|stay|remember|believe|imagine|nah)\b|"
     r"^(?:so )?(?:much|a lot|lots|things|stuff|something|everything|anything|nothing)\b",
     re.IGNORECASE,
 )
 _WE = re.compile(r"^(?:\w+,\s+)?we(?:'ve|'re|'ll|'d)?\b", re.IGNORECASE)
-_VAGUE_END = re.compile(r"\b(?:here|there|this|that|stuff|things|or something|and all)[.!]*$|\bhere\b", re.IGNORECASE)
+_VAGUE_END = re.compile(r"\b(?:this|that|stuff|things|or something|and all)[.!]*$", re.IGNORECASE)
+_THERE = re.compile(r"\bhere\b|\bthere\b(?!'| (?:is|are|was|were|will|has|have|isn't|aren't)\b)", re.IGNORECASE)
 _WISHED = re.compile(
     r"^i(?:'d| would)(?: also| really)? (?:like|love|want) (?:to|some|an?|you)\b|^i(?: also)? (?:want|wanted|need) "
     r"(?:to (?:add|improve|use|create|display|see|include|make|compress|fix|ensure|understand|get|learn how|handle)|the|"
@@ -132,7 +136,9 @@ _PARTICULAR = re.compile(r"(?<![\d.])(?!1000*\b(?:[ ]?%|x))\d|`|\w_\w|\w\.[a-z]{
 _LISTENER = re.compile(r"^(?:\w+,?\s+){0,2}?(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE)
 
 
-_GASP = re.compile(rf"{MUCH}(?:{_PRAISED}|{'|'.join(sorted(_FEELINGS, key=len, reverse=True))})\b[^,]{{0,40}}$", re.IGNORECASE)
+_GASP = re.compile(
+    rf"{MUCH}(?:{_PRAISED}|{'|'.join(sorted(_FEELINGS, key=len, reverse=True))})\b[^,]{{0,40}}$", re.IGNORECASE
+)
 _CLAUSE = re.compile(
     r"(?:,|;|\s[-\u2013\u2014]|[-\u2013\u2014](?=\s))\s*(?:and|but|so|plus|because|'cause|cause|which)?\s+|"
     r"\s(?:and|but|so|because|'cause|cause)\s+(?=(?:it|it's|they|they're|this|that|that's|i|i'm|we|the|my|me)\b)",
@@ -162,9 +168,17 @@ def points(said: Sentence) -> bool:
     return said.text.rstrip().endswith(":") or bool(_POINTS.search(said.text) or _DEMONSTRATIVE.match(said.text))
 
 
+def points_back(told: str) -> bool:
+    """Whether what was decided is only pointed at: "go with this approach"."""
+    return bool(_POINTS.search(told))
+
+
 def passing(said: Sentence) -> bool:
     """Whether a sentence tells where a task stands just now: what is tried, what does not work yet."""
-    return said.says(_GOING_ON) or bool(_AT_A_LOSS.match(said.text)) or bool(_PROMISE.match(said.text))
+    return said.says(_GOING_ON) or any(
+        pattern is not None
+        for pattern in (_AT_A_LOSS.match(said.text), _PROMISE.match(said.text), _APPROVES.search(said.text))
+    )
 
 
 def moody(told: str) -> bool:
@@ -182,9 +196,11 @@ def wished(said: Sentence) -> bool:
     return bool(_WISHED.match(said.text))
 
 
-def vague(said: Sentence) -> bool:
-    """Whether a sentence of a chat is about the chat itself, both who chat, or a place only they can see."""
-    return bool(_WE.match(said.text) or _VAGUE_END.search(said.text))
+def vague(said: Sentence, *, dated: bool) -> bool:
+    """Whether a sentence of a chat is about both who chat, or about a place or thing that only they know."""
+    if _THERE.search(said.text):
+        return True
+    return not dated and bool(_WE.match(said.text) or _VAGUE_END.search(said.text))
 
 
 def idle(said: Sentence, told: str) -> bool:

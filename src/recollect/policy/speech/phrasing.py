@@ -57,6 +57,7 @@ _KIN_IS = re.compile(
 def expanded(text: str) -> str:
     """Short forms written out: "I've" is "I have"."""
     if "'" in text:
+        text = text.replace("'cause ", "because ")
         text = _THING_IS.sub(r"\1 is", text)
         text = _KIN_IS.sub(r"\1 is ", text) if "'s " in text else text
         text = _SHORT.sub(_full, text).replace("I have got ", "I have ").replace("we have got ", "we have ")
@@ -125,7 +126,9 @@ class _Retelling:
     def _word(self, word: str, place: int) -> str:
         low = word.lower()
         if low not in _TOLD:
-            return self._verb(word, low, place) if self._pending or self._subject else word
+            told = self._verb(word, low, place) if self._pending or self._subject else word
+            self._subject = self._subject and low not in _MODAL  # "will go and see": no verb of its own follows
+            return told
         told = self._pronoun(low, place)
         if told is None:
             return self._verb(word, low, place)
@@ -178,12 +181,13 @@ class _Retelling:
                 return now.thing or low  # a boat
             case "he" | "she" | "him" | "himself" | "herself":
                 clause = re.split(r"[,;]| and | but ", "".join(self._said))[-1]
-                return now.person(low, clause) or low
+                return self._short(now.person(low, clause)) or low
             case "his" | "hers":
-                return _of(now.person(low), low)
+                return _of(self._short(now.person(low)), low)
             case "her":
                 owned = self._next(place)
                 found = now.person(low)
+                found = self._short(found)
                 return _of(found, low) if owned and owned not in _NOT_OWNED else found or low
             case "that":
                 return now.thing or low
@@ -206,6 +210,13 @@ class _Retelling:
             case _:
                 return _of(now.group, low)
 
+    def _short(self, name: str | None) -> str | None:
+        """Somebody who was named in this sentence already is called by the name alone."""
+        if name is None or " " not in name or name not in "".join(self._said):
+            return name
+        last = name.rsplit(" ", 1)[1]
+        return last if last[:1].isupper() else name
+
     def _about(self, subject: str) -> str:
         self._pending = self._before not in _HELPING
         self._subject = True
@@ -213,7 +224,7 @@ class _Retelling:
 
     def _verb(self, word: str, low: str, place: int) -> str:
         if self._pending:
-            if is_adverb(low):
+            if is_adverb(low) or (low == "of" and self._before in ("kind", "sort")):
                 return word
             self._pending = False
             if low in ("and", "or", "who", "to", "for", "in", "at", "with", "on"):
@@ -221,7 +232,7 @@ class _Retelling:
             return self._inflected(word, low, place)
         if self._subject and low in BASES and self._before in ("and", "or", "but") and self._next(place) != "is":
             return third_person(word)
-        if low == "am":
+        if low == "am" and word != "AM" and not self._before[-1:].isdigit():
             return "is"
         return word
 
@@ -241,6 +252,7 @@ class _Retelling:
 
 
 _OPENING = frozenset(("", ",", "and", "but", "so", "that", "if", "when", "because", "what", "how", "where", "while"))
+_MODAL = frozenset("will would can could should must might may shall cannot did didn't won't can't".split())
 _BE = frozenset("is was has does".split())
 _DUMMY = re.compile(
     rf"(?:it|they)\s+(?:(?:really|just|always|also|still|only|definitely|all)\s+)*(?:(?:is|was|are|were|has been|have been|"
@@ -285,9 +297,11 @@ _FINITE = re.compile(
 )
 
 
+_BEEN = frozenset("to in into at on with busy only there".split())
+_TOOK = re.compile(r"(?:took (?:me|us|some|a while|a lot|ages|time)|felt|made (?:me|us|it)|meant|got me)\b", re.IGNORECASE)
 _LATELY = frozenset("just finally recently already".split())
 _PREDICATE = re.compile(
-    r"^[^,;]*\b(?:is|are|was|were|has|have|had|can|could|will|would|makes?|brings?|helps?|feels?|keeps?|gives?|takes?)\b",
+    r"^[^,;]*\b(?:is|are|was|were|has|have|had|can|could|will|would|makes?|made|brings?|brought|helps?|helped|feels?|felt|keeps?|kept|gives?|gave|takes?|sounds?|seems?)\b",
     re.IGNORECASE,
 )
 _AFTER_DOING = frozenset(
@@ -306,10 +320,13 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     if not words:
         return None
     first = words[0].lower()
+    if _TOOK.match(text):
+        return None  # its subject is something said before
     if first in _QUALITIES:
         return f"I am {text[0].lower()}{text[1:]}"
-    if first == "been" and len(words) > 2:
-        return f"I have {text[0].lower()}{text[1:]}"
+    if first == "been":
+        own = len(words) > 2 and (words[1].endswith("ing") or words[1].lower() in _BEEN)
+        return f"I have {text[0].lower()}{text[1:]}" if own else None
     if first == "never" and len(words) > 2 and (is_past(words[1]) or words[1].lower() in ("been", "seen", "done")):
         return f"I have {text[0].lower()}{text[1:]}"
     if is_doing(first) and _PREDICATE.search(text):

@@ -6,424 +6,78 @@ documents and system prompts are evidence, not statements.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from recollect.domain.event import Event
 from recollect.policy.secrets import redact
-from recollect.policy.speech import idle, referents, talk
+from recollect.policy.speech import referents
 from recollect.policy.speech import turns as whole_turns
-from recollect.policy.speech.amends import amended_by, correction, corrects, settled, takes_back
-from recollect.policy.speech.answers import reply
-from recollect.policy.speech.clauses import (
-    AFTERTHOUGHT,
-    BARE,
-    DISMISSES,
-    EXPLETIVE,
-    LEANS,
-    OCCASION,
-    OWN,
-    decided_part,
-    elliptic,
-    goes_by,
-    labelled,
-    last_clause,
-    main_clause,
-    matter,
-    riddle,
-    without_hidden,
-)
-from recollect.policy.speech.dated import Dated, dated
+from recollect.policy.speech.amends import corrects, takes_back
 from recollect.policy.speech.draft import Draft
-from recollect.policy.speech.phrasing import TEAM, Voice, expanded, ordered, retold, subjected
-from recollect.policy.speech.referents import Referents
-from recollect.policy.speech.sentences import QUOTATION, Sentence, english, prose, sentences
+from recollect.policy.speech.sentences import sentences
 from recollect.policy.speech.speakers import ASSISTANT, is_person, listener, name_of
-from recollect.policy.speech.talk import Talk
-from recollect.policy.speech.verbs import BASES
-from recollect.policy.speech.wellformed import broken, opened, says_nothing, tidy
-from recollect.policy.speech.worth import DECIDED, KEPT, technical, worth
-from recollect.policy.speech.wrapping import stripped
-from recollect.policy.wording import fit
+from recollect.policy.speech.telling import LATELY, Thread, Turn
+from recollect.policy.speech.worth import technical
 
-_NOTED = re.compile(r"(?:don't|do not) forget\b|remember (?:that|to)\b|remind me\b|call me\b|note\b", re.IGNORECASE)
 _RECENT = 3
-"""Turns back that a pronoun may point to."""
-_LATELY = 600
-"""Characters at the end of an assistant's turn that say what is spoken of next."""
+"""Turns back that "she" may point to."""
 LONGEST_TURN = 20_000
 """Characters of a turn that are read. A longer one is a paste, and its beginning says what it is."""
-
-
-@dataclass(slots=True)
-class _Thread:
-    """What is known while reading: who was spoken of, whether a part is being played, what was drafted."""
-
-    drafts: list[Draft] = field(default_factory=list[Draft])
-    referents: Referents = field(default_factory=Referents)
-    playing: bool = False
-    technical: bool = False
+_SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
+_SOMETHING = re.compile(r"\b(?:it|its|they|them|their|that)\b", re.IGNORECASE)
 
 
 def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
     """The statements of the fresh turns, corrected by what was said later. The others tell who and what is spoken of.
 
-    What others state is read again only where a fresh turn may correct it.
+    What others state is read again only where a fresh turn may correct it, and they are skimmed where no pronoun of a
+    fresh turn can point to them.
     """
-    thread = _Thread()
-    recent = min(fresh, default=len(turns)) - _RECENT
+    thread = Thread()
+    first = min(fresh, default=len(turns))
     corrected = any(_amends(turns[place].text) for place in fresh)
+    since = _pointed_to(turns, fresh, first)
     for place, turn in enumerate(turns):
-        text = redact(_read_of(turn, known=place not in fresh)).text
-        sure = is_person(turn) and listener(turns, place) != ASSISTANT
-        thread.technical = thread.technical or (turn.role != "system" and technical(text, sure=sure))
-        if is_person(turn) and not whole_turns.prompts(text) and not whole_turns.injects(text):
-            _Turn(thread, turns, place, text).read(known=place not in fresh and not corrected, recent=place >= recent)
-        elif turn.role == "assistant" and place >= recent and not whole_turns.injects(text):
+        known = place not in fresh and not corrected
+        text = _read_of(turn, known=place not in fresh)
+        if not (known and place < since):
+            text = redact(text).text
+        _weigh(thread, turns, place, text)
+        if is_person(turn):
+            if known and place < since:
+                thread.plays(text)
+            elif not whole_turns.prompts(text) and not whole_turns.injects(text):
+                Turn(thread, turns, place, text).read(known=known, recent=place >= since)
+        elif turn.role == "assistant" and place >= since and not whole_turns.injects(text):
             for sentence in sentences(text):
                 thread.referents = referents.after(thread.referents, sentence.text, name_of(turn), own=False)
     return thread.drafts
 
 
+def _pointed_to(turns: Sequence[Event], fresh: frozenset[int], first: int) -> int:
+    """From which turn on a pronoun of the fresh ones may mean somebody or something named there."""
+    said = [turns[place].text[:LONGEST_TURN] for place in fresh]
+    if any(_SOMEBODY.search(text) for text in said):
+        return first - _RECENT
+    return first - 1 if any(_SOMETHING.search(text) for text in said) else first
+
+
+def _weigh(thread: Thread, turns: Sequence[Event], place: int, text: str) -> None:
+    """Whether the conversation is about work on a system, as far as this turn shows."""
+    turn = turns[place]
+    if turn.role == "system" or thread.at_desk:
+        return
+    thread.at_desk = technical(text, sure=True)
+    chat = is_person(turn) and listener(turns, place) != ASSISTANT
+    thread.technical = thread.technical or thread.at_desk or (not chat and technical(text))
+
+
 def _read_of(turn: Event, *, known: bool) -> str:
     """As much of a turn as is read: the end of what an assistant said, the beginning of what is known or a paste."""
     if turn.role == "assistant":
-        return turn.text[-_LATELY:]
-    return turn.text[: 2 * _LATELY if known or not is_person(turn) else LONGEST_TURN]
+        return turn.text[-LATELY:]
+    return turn.text[: 2 * LATELY if known or not is_person(turn) else LONGEST_TURN]
 
 
 def _amends(text: str) -> bool:
     """Whether a turn may correct what was said before it."""
     return any(corrects(sentence.text) or takes_back(sentence.text) for sentence in sentences(text[:LONGEST_TURN]))
-
-
-class _Turn:
-    """One turn of a person."""
-
-    def __init__(self, thread: _Thread, turns: Sequence[Event], place: int, text: str) -> None:
-        self._thread, self._turns, self._place, self._text = thread, turns, place, text
-        self._turn = turns[place]
-        self._speaker, self._listener = name_of(self._turn), listener(turns, place)
-        self._dropped = False
-        """The sentence before left its subject out."""
-        self._whole: list[Sentence] = []
-        self._before: Draft | None = None
-        """What was kept of the sentence before."""
-
-    def read(self, *, known: bool, recent: bool) -> None:
-        """`known`: its statements were read before; it is context. `recent`: "she" may mean somebody named in it."""
-        thread = self._thread
-        if whole_turns.ends_play(self._text):
-            thread.playing = False
-            return
-        if whole_turns.plays(self._text):
-            thread.playing = True
-        if thread.playing:
-            return
-        if known and not recent:
-            return
-        start = whole_turns.cites(self._text)
-        read = sentences(self._text if start is None else self._text[:start])
-        self._whole = [sentence for sentence in read if english(sentence)]
-        if known:
-            for sentence in self._whole:
-                self._mention(sentence)
-            return
-        said = [decided_part(sentence) for sentence in self._whole]
-        kinds = [talk.talk(sentence) for sentence in said]
-        if Talk.INJECTION in kinds or (Talk.JOKE in kinds and len(said) <= 3) or riddle(said, kinds):
-            return
-        self._sentences(said, kinds)
-
-    def _sentences(self, said: list[Sentence], kinds: list[Talk]) -> None:
-        used = self._reply(said)
-        correcting = bool(said) and corrects(said[0].text)
-        if correcting and self._correct(said):
-            return
-        for number, (sentence, kind) in enumerate(zip(said, kinds, strict=True)):
-            if number and corrects(sentence.text) and self._before and self._correct([sentence]):
-                continue
-            if number >= used:
-                if takes_back(sentence.text):
-                    self._take_back()
-                kept = self._sentence(sentence, kind, correcting=correcting and number == 0)
-                self._before = kept if kept or len(sentence.words) > 2 else self._before
-            if kind is Talk.HYPOTHETICAL:
-                return  # what follows is part of the supposition
-            self._mention(Sentence(stripped(self._whole[number].text).text))
-
-    # -- one sentence ---------------------------------------------------------------------------------------
-
-    def _sentence(self, sentence: Sentence, kind: Talk, *, correcting: bool) -> Draft | None:
-        if kind is Talk.QUESTION:
-            return self._presupposed(sentence)
-        if names := goes_by(sentence.text, self._speaker):
-            return self._keep(names, Sentence(f"I {names}"), (self._place,), rule=True)
-        goes_on = kind is Talk.ERRAND and self._dropped and sentence.words[0] in BASES
-        if kind not in (Talk.STATEMENT, Talk.RULE) and not goes_on:
-            return None
-        text = settled(without_hidden(sentence.text))
-        if QUOTATION in text:
-            if re.search(rf"(?::|said|says|wrote|writes|goes|reads|that)\W*{QUOTATION}|^\W*{QUOTATION}", text):
-                return None  # it introduces a quotation
-            text = text.replace(QUOTATION, " ")
-        if found := DISMISSES.match(text):
-            self._mention(Sentence(f"using {found[1]}"))
-            text = text[found.end() :]
-        bare = stripped(text)
-        if not bare.text or EXPLETIVE.match(bare.text):
-            return None
-        if bare.label:
-            self._mention(Sentence(labelled(bare.label)))
-        said = idle.unadorned(Sentence(bare.text))
-        again = Talk.STATEMENT if goes_on else talk.talk(said)
-        if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (
-            kind is Talk.STATEMENT and again is Talk.DEFERRED
-        ):
-            return None
-        rule = again is Talk.RULE
-        if rule and self._listener != ASSISTANT and not self._thread.technical and not _NOTED.match(said.text):
-            return None  # it cheers somebody on, or asks a favour
-        said = Sentence(expanded(said.text))
-        told, leans, fragment = self._told(said, bare.label, rule=rule)
-        remark = said.words[0] == "just" and self._listener == ASSISTANT
-        if self._dropped and not rule and not remark and not OWN.match(said.text):
-            said = Sentence(f"I {said.text}")  # its subject was left out
-        rule = rule or (told.startswith(f"{self._speaker} wants ") and not OWN.match(said.text))
-        return self._keep(
-            told,
-            said,
-            (self._place,),
-            decision=bare.decision,
-            hedged=bare.hedged,
-            correcting=correcting,
-            rule=rule,
-            leans=leans,
-            fragment=fragment,
-        )
-
-    def _presupposed(self, sentence: Sentence) -> Draft | None:
-        """A day that a question takes for granted: "any ideas for his birthday on 2 May?"."""
-        found = OCCASION.search(sentence.text)
-        if not found:
-            return None
-        told = retold(f"{found[1]} is {found[2]} {found[3]}", self._voice())
-        return (
-            self._keep(told, Sentence(f"my {found.group()}"), (self._place,))
-            if dated(told, self._turn.ts).times
-            else None
-        )
-
-    def _told(self, said: Sentence, label: str, *, rule: bool) -> tuple[str, bool, bool]:
-        """The sentence in the third person, whether it leans on the one before, and whether it is only part of one."""
-        voice = self._voice()
-        leans = bool(LEANS.match(said.text))
-        if rule:
-            return ordered(said.text, voice), leans, False
-        whole = subjected(said.text, self._speaker, dropped=self._dropped)
-        if whole is None and said.says("always", "never", "only", "please", "ever"):
-            return f"{self._speaker} wants {retold(said.text[0].lower() + said.text[1:], voice)}", False, False
-        if whole is None and label:
-            return retold(f"{label}: {said.text}", voice), False, False
-        if whole is None:
-            return retold(said.text, voice), True, True
-        self._dropped = whole != said.text
-        bare = not self._thread.technical and bool(BARE.match(said.text))
-        return retold(whole, voice), leans or bare or self._dropped, False
-
-    def _keep(
-        self,
-        told: str,
-        said: Sentence,
-        witnesses: tuple[int, ...],
-        *,
-        decision: bool = False,
-        hedged: bool = False,
-        correcting: bool = False,
-        rule: bool = False,
-        leans: bool = False,
-        fragment: bool = False,
-    ) -> Draft | None:
-        when = dated(told, self._turn.ts)
-        if not (decision or rule or correcting) and self._idle(said, when):
-            return None
-        own = bool(OWN.search(said.text))
-        joins = self._before is not None and (leans or (self._before.decision and not own and not rule))
-        value = worth(said, when.times)
-        if joins:
-            value = max(value, worth(Sentence(told), when.times), 1)
-        value = (max(value, 0) + 2 if decision or rule else value) + joins - hedged
-        if value < KEPT:
-            return None
-        decision = decision or said.says(DECIDED)
-        text = self._worded(when.text)
-        if text is None or says_nothing(text) or (not decision and not rule and (broken(text) or idle.moody(text))):
-            return None
-        draft = Draft(
-            text=text,
-            said=said.text,
-            witnesses=witnesses,
-            speaker=self._speaker,
-            technical=self._thread.technical,
-            times=when.times,
-            decision=decision,
-            corrects=correcting or said.says("no longer", "not anymore", "changed from", "instead of"),
-            hedged=hedged,
-            firm=decision or correcting or when.times > 0 or (rule and len(witnesses) == 1),
-            valid_from=when.valid_from,
-            valid_to=when.valid_to,
-        )
-        if correcting:
-            self._drop_rival(draft)
-        elif joins and (both := self._joined(draft)):
-            return both
-        elif fragment and self._listener != ASSISTANT:
-            return None
-        elif fragment:
-            noted = fit(f"{self._speaker} noted: {text}")
-            if noted is None or value <= KEPT:
-                return None
-            draft = replace(draft, text=noted)
-        if all(draft.text != other.text for other in self._thread.drafts):
-            self._thread.drafts.append(draft)
-        return draft
-
-    def _idle(self, said: Sentence, when: Dated) -> bool:
-        """Whether a statement is of no use tomorrow."""
-        hard = idle.hard(said.text, when.times)
-        if idle.points(said) or idle.passing(said):
-            return True
-        if self._listener == ASSISTANT:
-            if self._thread.technical:
-                return not when.times and idle.wished(said)
-            return not hard and idle.idle(said, when.text)
-        if idle.to_listener(said, hard=hard) or (not when.times and idle.vague(said)):
-            return True
-        if idle.chatter(said, hard=hard, names=self._names(when.text)):
-            return True
-        return idle.idle(said, when.text) and not hard
-
-    def _names(self, text: str) -> bool:
-        """Whether a statement is about somebody by name, or about somebody's kin."""
-        found = referents.after(Referents(), text, self._speaker).persons
-        return any(not person.name.startswith(self._listener[:3]) for person in found)
-
-    def _worded(self, text: str) -> str | None:
-        """The statement as it is kept: whole, or up to where it goes on with a pronoun."""
-        text = opened(text, self._listener)
-        twice = self._thread.technical or self._listener == ASSISTANT
-        for part in (text, main_clause(text), last_clause(text)):
-            if (tidied := tidy(part, self._speaker, twice=twice)) and (fitting := fit(tidied)):
-                return fitting
-        return None
-
-    def _joined(self, draft: Draft) -> Draft | None:
-        """The draft as the second sentence of the one it leans on, where both fit into one memory."""
-        before, drafts = self._before, self._thread.drafts
-        if before is None or before not in drafts:
-            return None
-        text = f"{before.text} {draft.text}"
-        if fit(text) != text:
-            return None
-        both = replace(
-            before,
-            text=text,
-            said=f"{before.said} {draft.said}",
-            times=before.times + draft.times,
-            decision=before.decision or draft.decision,
-            firm=before.firm or draft.firm,
-            valid_from=before.valid_from or draft.valid_from,
-            valid_to=before.valid_to or draft.valid_to,
-        )
-        drafts[drafts.index(before)] = both
-        return both
-
-    # -- what it stands on ----------------------------------------------------------------------------------
-
-    def _voice(self) -> Voice:
-        we = TEAM if self._thread.technical else self._speaker
-        return Voice(self._speaker, we, self._thread.referents, you=self._listener)
-
-    def _mention(self, sentence: Sentence) -> None:
-        thread = self._thread
-        if re.fullmatch(r"[A-ZÀ-Þ][\w'-]+[.!]?", sentence.text) and thread.referents.persons:
-            first, *others = thread.referents.persons
-            named = referents.named(first, sentence.text.rstrip(".!"))
-            thread.referents = replace(thread.referents, persons=(named, *others))
-            return
-        thread.referents = referents.after(thread.referents, sentence.text, self._speaker, we=self._voice().we)
-
-    def _reply(self, said: list[Sentence]) -> int:
-        """What the turn settles as a reply to the assistant; how many of its sentences that used up."""
-        before = self._place - 1
-        if before < 0 or self._turns[before].role != "assistant" or not said:
-            return 0
-        asked = redact(self._turns[before].text[-2 * _LATELY :]).text
-        if whole_turns.injects(asked):
-            return 0
-        found = reply(prose(asked), said, self._voice())
-        if found is None:
-            return 0
-        self._before = self._keep(
-            found.text,
-            Sentence(f"{asked[-200:]} {said[0].text}"),
-            (before, self._place),
-            decision=found.decision,
-            rule=True,
-        )
-        if found.decision and found.used:
-            self._mention(Sentence(f"with {said[0].text}"))
-        return found.used
-
-    # -- corrections ----------------------------------------------------------------------------------------
-
-    def _correct(self, said: list[Sentence]) -> bool:
-        """The latest statement of the same speaker with the value that this turn gives instead. Whether there is one.
-
-        A correction that is a whole statement by itself is read as one; the statement it replaces is dropped then.
-        """
-        words = " ".join(sentence.text for sentence in said)
-        bare = stripped(correction(words)).text
-        if not elliptic(bare):
-            return False
-        for number in range(len(self._thread.drafts) - 1, -1, -1):
-            draft = self._thread.drafts[number]
-            if draft.speaker != self._speaker:
-                continue
-            when = dated(bare, self._turn.ts).text
-            amended = amended_by(draft.text, when)
-            text = fit(amended) if amended else None
-            if text is None:
-                continue
-            witnesses = tuple(dict.fromkeys((*draft.witnesses, self._place)))
-            self._thread.drafts[number] = replace(
-                draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True, firm=True
-            )
-            rest = AFTERTHOUGHT.search(said[0].text)
-            for sentence in [*([Sentence(rest[1])] if rest else []), *said[1:]]:
-                self._after_correction(sentence)
-            return True
-        return False
-
-    def _after_correction(self, sentence: Sentence) -> None:
-        if takes_back(sentence.text):
-            self._take_back()
-        self._sentence(sentence, talk.talk(sentence), correcting=False)
-        self._mention(sentence)
-
-    def _take_back(self) -> None:
-        """The sentence before, of this turn or the last one of the speaker, does not hold."""
-        drafts = self._thread.drafts
-        for number in range(len(drafts) - 1, -1, -1):
-            if drafts[number].speaker == self._speaker:
-                if not drafts[number].corrects:
-                    del drafts[number]
-                return
-
-    def _drop_rival(self, draft: Draft) -> None:
-        """An earlier statement about the same matter gives way to its correction."""
-        mine = matter(draft.text)
-        self._thread.drafts[:] = [
-            other
-            for other in self._thread.drafts
-            if other.speaker != draft.speaker or len(mine & matter(other.text)) < max(2, len(matter(other.text)) // 2)
-        ]

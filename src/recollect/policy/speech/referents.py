@@ -46,7 +46,9 @@ _PHRASE = re.compile(
     rf"(?!(?:that|it|there|what|here|let|who|he|she|where|how|everything|everyone)')\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<![\w'./@-])(?!(?:Dr|Mr|Mrs|Ms|Prof)\b)[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)")
+_NAME = re.compile(
+    r"(?<![\w'./@-])(?!(?:Dr|Mr|Mrs|Ms|Prof)\b)[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+(?:\s[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ'-]+)*(?!\w)"
+)
 _CALLED = re.compile(r"\b(?:called|named|name is|name's)\s+([A-ZÀ-ÖØ-Þ][\w'-]+)")
 _THING = re.compile(
     r"\b(?:from|of|on|with|using|into|called|named)\s+([A-Z][\w.+-]*|[a-z]+[\d_][\w.+-]*)(?=\s*(?:[.,;:!?]|$|and\b|but\b|so\b|or\b))"
@@ -58,7 +60,7 @@ _PREPOSITION = re.compile(
     re.IGNORECASE,
 )
 _USED = re.compile(r"\b(?:use|using|via|install|add|adopt|drop) ([A-Z][\w+-]*)")
-_PLACE = re.compile(r"\b(?:in|at|on|near|via|around)\s$", re.IGNORECASE)
+_PLACE = re.compile(r"\b(?:in|at|on|near|via|around|of)\s(?:[A-Z]\w+,\s)?$")
 _SUBJECT = re.compile(
     r"(?:'s)? (?:is|was|has|had|will|would|can|asked|said|told|wants?|thinks?|says|and [A-Z]|\w+s|\w+ed)\b"
 )
@@ -156,7 +158,9 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
             if match.start() == 0 and not phrase.plural:
                 subject = phrase.told
     for match in _NAME.finditer(text):
-        name = " ".join(word for word in match.group().split() if word.lower().split("'")[0] not in NOT_NAMES).removesuffix("'s")
+        name = " ".join(
+            word for word in match.group().split() if word.lower().split("'")[0] not in NOT_NAMES
+        ).removesuffix("'s")
         inside = any(start <= match.start() < end for start, end in taken)
         placed = _PLACE.search(text[: match.start()]) is not None
         first = match.start() == 0 and (

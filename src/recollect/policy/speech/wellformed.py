@@ -5,17 +5,13 @@ from collections import Counter
 
 _DANGLING = re.compile(
     r"\b(?:is|are|was|were|be|been|the|a|an|of|with|and|or|but|because|when|if|as|than|which|who|my|into|express|make|"
-    r"just|will|has|had)[.,:;]?$|\b(?:on|of|with) for\b",
+    r"just|will|has|had|not|means?)[.,:;]?$|\b(?:on|of|with) for\b",
     re.IGNORECASE,
 )
-_ASSISTANT = re.compile(
-    r"(?:^|[,;:.]\s|\b(?:and|but|so|that|if|when|because|where|how|what|which|while|sure)\s)(?:\w+,?\s)?"
-    r"the assistant(?:'s\s\w+)?\s(?!\b(?:and|or|with|in|on|at|for|of|not to)\b)",
-    re.IGNORECASE,
-)
+_ASSISTANT = re.compile(r"\bthe assistant\b(?! must\b| may not\b)", re.IGNORECASE)
 _OPENS = re.compile(
-    r"(?:(?:hey|hi|hello|oh|wow|whoa|woah|yeah|yep|yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
-    r"thankfully|however|plus|also|honestly|actually|btw|but|and|so|lately|in the meantime|"
+    r"(?:(?:hey|hi|hello|oh|nah|nope|best of all|on (?:a different|another) note|as for me|wow|whoa|woah|yeah|yep|yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
+    r"thankfully|however|plus|also|honestly|actually|btw|but|and|so(?! far)|lately|in the meantime|"
     r"(?:great|good|big|bad|exciting|sad|amazing) news)\b\s*[,!.:\u2013\u2014-]*\s+)+",
     re.IGNORECASE,
 )
@@ -64,20 +60,26 @@ def _named(text: str, speaker: str) -> int:
 
 def _again(text: str, speaker: str) -> int:
     """How often a noun phrase is said again, as happens where a pronoun was replaced clumsily. A long one counts more."""
-    bare = re.sub(rf"(?<!\w){re.escape(speaker)}(?:'s)?(?!\w)", "", text, flags=re.IGNORECASE)
+    bare = re.sub(rf"(?<!\w){re.escape(speaker)}(?!['\w])", "", text, flags=re.IGNORECASE)
     said = Counter(match.group().lower() for match in _PHRASE.finditer(bare))
     again = sum((count - 1) * (1 + (len(phrase) > _LONG)) for phrase, count in said.items())
     return again + bool(_A_THE.search(bare))
 
 
 def broken(text: str) -> bool:
-    """Whether a text breaks off, or tells what the assistant is or does."""
-    return bool(_DANGLING.search(text.rstrip(" .")) or _ASSISTANT.search(text))
+    """Whether a text breaks off, has a day for its subject, or tells what the assistant is or does."""
+    return bool(_DANGLING.search(text.rstrip(" .")) or _DAY_FIRST.match(text) or _ASSISTANT.search(text))
+
+
+_DAY_FIRST = re.compile(
+    r"(?:On|In)\b[^,]{0,40}(?:, [A-Z]\w+ \d\d?)?(?:, )?\d{4}(?:'s|,?\s(?:was|is(?! the| my| \w+'s)|are|were|has|had|will|works?|sounds?)\b)"
+)
 
 
 def says_nothing(text: str) -> bool:
     """Whether a short text ends in a word that points elsewhere: "Mara will go with that"."""
-    return len(text.split()) < 8 and bool(_POINTING.search(text))
+    return (len(text.split()) < 8 and bool(_POINTING.search(text))) or bool(_BARE_DECISION.search(text))
 
 
+_BARE_DECISION = re.compile(r"\bdecided to \w+\.?$", re.IGNORECASE)
 _POINTING = re.compile(r"\b(?:that|this|those|these|one|so)\.?$", re.IGNORECASE)

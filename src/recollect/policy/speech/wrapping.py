@@ -20,7 +20,7 @@ _LEAD = re.compile(
         mentioned)|mentioned|said)|heads[\s-]up|
         quick\s(?:note|update|heads[\s-]up|reminder)|just\sto\s(?:clarify|confirm|be\sclear)|to\sbe\s(?:clear|
         honest|fair)|one\s(?:more|last)\sthing|another\sthing|
-        i\s(?:forgot|wanted|should|have)\sto\s(?:say|mention|tell\syou|add|note|let\syou\sknow)(?:\sthat)?|
+        i\s(?:forgot|wanted|should|have)\sto\s(?:say|mention|tell\syou|tell\sya|add|note|let\syou\sknow)(?:\sthat)?|
         i\s(?:should|must)\s(?:mention|say|add)(?:\sthat)?|
         (?:just\s)?(?:please\s)?(?:note|remember|be\saware|keep\sin\smind|don't\sforget|bear\sin\smind|know|
         save|store)(?:\sthat|\sthis)?(?=\s(?:that|i|my|we|our|the|it|she|he|they)\b)(?:\sthat)?|
@@ -36,7 +36,7 @@ _TAILS = (
     " please", " pls", " lol", " haha", " hahaha", " hehe", " though", " thanks", " thank you", " thx", " cheers",
     " ok", " okay", " you know", " btw", " by the way", " if that's ok", " sorry", " not worth it",
     " not worth it for us", " not worth it for me", " wish me luck", " fingers crossed", " just fyi", " fyi",
-    " as you know", " yay", " ugh", " oops", " xo",
+    " as you know", " yay", " ugh", " oops", " xo", " i mean",
 )  # fmt: skip
 _LABEL = re.compile(r"^([^:\n`\"]{2,70}):\s+(?=\S)")
 _LABEL_WORDS = frozenset(
