@@ -87,6 +87,7 @@ class Writer:
 
 @contextmanager
 def recollect(store: str) -> Iterator[Writer]:
+    os.environ["RECOLLECT_EMBEDDER"] = "none"  # what a write costs by itself; bench.add has the rest
     with open_memory(store, tenant="bench", user="mira") as memory:
         yield Writer(memory.remember)
 

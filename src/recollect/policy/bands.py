@@ -79,7 +79,8 @@ def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
     ranked = sorted(near, key=lambda one: -one.cosine)
     movable = [one for one in ranked if one.item.trust is new.trust and not one.item.constitutional]
     for one in movable:
-        alike = one.cosine >= profile.same and not new.corrects  # a correction means to differ, if only in one word
+        # A correction means to differ, if only in one word; and where more than a word differs, a judge should look.
+        alike = one.cosine >= profile.same and not new.corrects and len(content(new.text) ^ content(one.text)) <= 2
         if same_words(new.text, one.text) or (alike and not conflicting(new, one)):
             return Auto(one)
     for one in movable:

@@ -1,4 +1,5 @@
-"""Vectors of texts, remembered for a while: what extraction weighs is committed a moment later, and is embedded once."""
+"""Vectors of texts, remembered for a while: what extraction weighs is committed a moment later, and is embedded
+once."""
 
 from collections import OrderedDict
 from collections.abc import Sequence

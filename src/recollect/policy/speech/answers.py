@@ -43,7 +43,8 @@ _NO = re.compile(
 )
 _ONCE = frozenset(
     """start begin show explain write draft list look run check continue summarize summarise open help see try
-    go walk describe tailor adjust customize customise dive delve apply explore refine discuss practice give tell proceed search read prepare outline elaborate expand generate sketch suggest send
+    go walk describe tailor adjust customize customise dive delve apply explore refine discuss practice give tell
+    proceed search read prepare outline elaborate expand generate sketch suggest send
     text email share print translate know file create find review""".split()
 )
 _IDLE = re.compile(

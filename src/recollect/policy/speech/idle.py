@@ -27,7 +27,8 @@ MOODS = frozenset(
 _FEELINGS = MOODS - set("with here there up down back open ready lost fine well good great ok okay game".split())
 MUCH = (
     r"(?:(?:so|actually|really|very|pretty|quite|super|just|too|always|such|truly|also|still|all|definitely|totally|absolutely|"
-    r"a bit|a little|kind of|kinda|sorta|sort of|sooo?|even|more|most|how|honestly|already|been|feeling|extremely|incredibly|"
+    r"a bit|a little|kind of|kinda|sorta|sort of|sooo?|even|more|most|how|honestly|already|been|feeling|extremely|"
+    r"incredibly|"
     r"both|an?|the|one of the|something|currently|now|only|not|no|never|that|this)\s+)*"
 )
 _PRAISED = "|".join(sorted(PRAISE, key=len, reverse=True))
@@ -37,7 +38,8 @@ _FINDS = re.compile(
     re.IGNORECASE,
 )
 _MOOD = re.compile(
-    rf"^(?:\w+,\s+)?(?:i'm|i am|i was|i've been|i have been|i feel|i felt|i'm feeling|i am feeling|we're|we are|we were|"
+    rf"^(?:\w+,\s+)?(?:i'm|i am|i was|i've been|i have been|i feel|i felt|i'm feeling|i am feeling|we're|we are|"
+    rf"we were|"
     rf"i got|i get)\s+{MUCH}(?:{'|'.join(sorted(MOODS, key=len, reverse=True))})\b(?! \w+ing\b)",
     re.IGNORECASE,
 )
@@ -77,7 +79,9 @@ _CHEER = phrases(
     agree with, couldn't agree, i bet, i hope, i hoped, i wish, i'm sure, i know that, i can tell, i can imagine, i can
     see, i can relate, i totally, i'll never forget, will never forget, i appreciate, i admire, i understand, i swear,
     i must say, i have to say, i gotta say, i've got to say, no doubt, for sure, i love that, i love how, i love when,
-    i love it when, my advice, never quit, no matter what, keep on, going to keep, doing ok, doing okay, doing well, doing great, doing good, cheers for, love this, love that, love it, loved it, i love seeing, love to see, nice to, great to, good to, fun
+    i love it when, my advice, never quit, no matter what, keep on, going to keep, doing ok, doing okay, doing well,
+    doing great, doing good, cheers for, love this, love that, love it, loved it, i love seeing, love to see, nice
+    to, great to, good to, fun
     to, crazy things, a lot of things, funny story, story to tell, not alone, in it together, we all, us all, as humans,
     as people, makes you, make you, gives you, helps you, lets you, helps us, makes us, keeps us, teaches us"""
 )
@@ -91,13 +95,16 @@ _GOING_ON = phrases(
     like to know, i would like to know, want to know, want to understand, trying to understand, i'm stuck, kinda stuck,
     i'm confused, a bit confused, kinda worried, i'm worried, i'm wondering, i was wondering, as expected, right track,
     the right way, wrap my head, wrapping my head, help me, i'm not getting, i noticed that, i'm seeing, i'm looking at,
-    still getting, still seeing, still get, still gets, i'm new to this, i would calculate, i'd calculate, like to see, like an example, want to see, some guidance"""
+    still getting, still seeing, still get, still gets, i'm new to this, i would calculate, i'd calculate, like to
+    see, like an example, want to see, some guidance"""
 )
 _POINTS = re.compile(
-    r"\bhere(?:'s|'re| is| are| was)\b|\blooks? like (?:this|that)\b(?!:\s)|\bas follows\b|\bthe following\b(?!.*:\s\S)|\bbelow\b|"
+    r"\bhere(?:'s|'re| is| are| was)\b|\blooks? like (?:this|that)\b(?!:\s)|\bas follows\b|"
+    r"\bthe following\b(?!.*:\s\S)|\bbelow\b|"
     r"\blike this\b(?!:\s)|\bstarting point\b|\b(?:sample|example) (?:code|checklist|snippet|list)\b|"
     r"\b(?:these|those)\b(?! days)|\bthat (?:code|snippet|pic|picture|photo|view|thing|moment)\b|"
-    r"\bthis (?!week|weekend|month|year|morning|afternoon|evening|spring|summer|autumn|fall|winter|time|coming|past|last|"
+    r"\bthis (?!week|weekend|month|year|morning|afternoon|evening|spring|summer|autumn|fall|winter|time|coming|past|"
+    r"last|"
     r"repo|repository|codebase|project|machine|box|team|branch|monday|tuesday|wednesday|thursday|friday|saturday|sunday|account|"
     r"number|phone|laptop|computer|workspace|org|january|february|march|april|may|june|july|august|september|october|"
     r"november|december|quarter|semester|term|season|sprint|release)\w+",
@@ -116,8 +123,10 @@ _MEETS = re.compile(
     re.IGNORECASE,
 )
 _SUBJECTLESS = re.compile(
-    r"^(?:(?:that|it|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\s)?(?:works|sounds|looks|feels|seems|been a|glad|hope|"
-    r"hoping|wish|wishing|love|loving|congrats|thanks|good|great|nice|hats off|way to|so\b|such|what an?|how|almost|so far|enjoy|stay|remember|believe|imagine|nah)\b|"
+    r"^(?:(?:that|it|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\s)?(?:works|sounds|looks|feels|"
+    r"seems|been a|glad|hope|"
+    r"hoping|wish|wishing|love|loving|congrats|thanks|good|great|nice|hats off|way to|so\b|such|what an?|how|almost|"
+    r"so far|enjoy|stay|remember|believe|imagine|nah)\b|"
     r"^(?:so )?(?:much|a lot|lots|things|stuff|something|everything|anything|nothing)\b",
     re.IGNORECASE,
 )
@@ -126,7 +135,8 @@ _VAGUE_END = re.compile(r"\b(?:this|that|stuff|things|or something|and all)[.!]*
 _THERE = re.compile(r"\bhere\b|\bthere\b(?!'| (?:is|are|was|were|will|has|have|isn't|aren't)\b)", re.IGNORECASE)
 _WISHED = re.compile(
     r"^i(?:'d| would)(?: also| really)? (?:like|love|want) (?:to|some|an?|you)\b|^i(?: also)? (?:want|wanted|need) "
-    r"(?:to (?:add|improve|use|create|display|see|include|make|compress|fix|ensure|understand|get|learn how|handle)|the|"
+    r"(?:to (?:add|improve|use|create|display|see|include|make|compress|fix|ensure|understand|get|learn how|handle)|"
+    r"the|"
     r"this|some|it)\b|\bi (?:can|could|will|would) (?:use|calculate|see|try|add|apply)\b|\blet's (?:say|see)\b",
     re.IGNORECASE,
 )
@@ -154,10 +164,8 @@ def unadorned(said: Sentence) -> Sentence:
         if not _YOU.isdisjoint(tail.words):
             break
         left_over = text != said.text and len(tail.words) < 3
-        if not (left_over or _FINDS.search(tail.text) or _MOOD.match(tail.text) or tail.says(_CHEER)):
-            if not _GASP.match(tail.text):
-                break
-        if _PARTICULAR.search(tail.text):
+        adorns = _FINDS.search(tail.text) or _MOOD.match(tail.text) or tail.says(_CHEER) or _GASP.match(tail.text)
+        if _PARTICULAR.search(tail.text) or not (adorns or left_over):
             break
         text = text[: cuts[-1].start()]
     return said if text == said.text else Sentence(text)

@@ -255,9 +255,11 @@ _OPENING = frozenset(("", ",", "and", "but", "so", "that", "if", "when", "becaus
 _MODAL = frozenset("will would can could should must might may shall cannot did didn't won't can't".split())
 _BE = frozenset("is was has does".split())
 _DUMMY = re.compile(
-    rf"(?:it|they)\s+(?:(?:really|just|always|also|still|only|definitely|all)\s+)*(?:(?:is|was|are|were|has been|have been|"
+    rf"(?:it|they)\s+(?:(?:really|just|always|also|still|only|definitely|all)\s+)*(?:(?:is|was|are|were|has been|"
+    rf"have been|"
     rf"had been|will be|would be|must be|can be|could be|might be|may be|must have been|feels?|felt|looks?|looked|"
-    rf"sounds?|sounded|seems?|seemed|gets?|got|is going to be)\s+{MUCH}(?:{'|'.join(sorted(PRAISE))}|(?<=so )\\w+|(?<=super )\\w+|(?<=pretty )\\w+|to|that|when|"
+    rf"sounds?|sounded|seems?|seemed|gets?|got|is going to be)\s+{MUCH}(?:{'|'.join(sorted(PRAISE))}|(?<=so )\\w+|"
+    rf"(?<=super )\\w+|(?<=pretty )\\w+|to|that|when|"
     rf"how|like|what|about|not|in these|in those|raining|snowing|time|clear|possible|likely|late|early)\b|"
     rf"(?:means?|meant|turns? out|takes? (?!\d)|took (?!\d)|makes? (?:me|sense|us|you|him|her|life)|reminds?|reminded|"
     rf"brings?|feels?|felt|seems?|helps?|keeps? me|gives? me|gave me|made me)\b)",
@@ -298,7 +300,9 @@ _FINITE = re.compile(
 
 
 _BEEN = frozenset("to in into at on with busy only there".split())
-_TOOK = re.compile(r"(?:took (?:me|us|some|a while|a lot|ages|time)|felt|made (?:me|us|it)|meant|got me)\b", re.IGNORECASE)
+_TOOK = re.compile(
+    r"(?:took (?:me|us|some|a while|a lot|ages|time)|felt|made (?:me|us|it)|meant|got me)\b", re.IGNORECASE
+)
 _LATELY = frozenset("just finally recently already".split())
 _PREDICATE = re.compile(
     r"^[^,;]*\b(?:is|are|was|were|has|have|had|can|could|will|would|makes?|made|brings?|brought|helps?|helped|feels?|felt|keeps?|kept|gives?|gave|takes?|sounds?|seems?)\b",

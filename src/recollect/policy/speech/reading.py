@@ -15,7 +15,8 @@ from recollect.policy.speech.amends import corrects, takes_back
 from recollect.policy.speech.draft import Draft
 from recollect.policy.speech.sentences import sentences
 from recollect.policy.speech.speakers import ASSISTANT, is_person, listener, name_of
-from recollect.policy.speech.telling import LATELY, Thread, Turn
+from recollect.policy.speech.telling import LATELY, Turn
+from recollect.policy.speech.thread import Thread
 from recollect.policy.speech.worth import technical
 
 _RECENT = 3

@@ -321,7 +321,8 @@ _PARTS = frozenset(
     example examples title wording draft response reply message""".split()
 )
 _NO_MORE = frozenset(
-    """one further adjustments changes questions problem problems worries idea need rush doubt way wonder longer more matter thanks clue luck joke
+    """one further adjustments changes questions problem problems worries idea need rush doubt way wonder longer more
+    matter thanks clue luck joke
     kidding offense offence wait pressure hurry decided is was yet new worse better else to""".split()
 )
 _WANTED_NOW = phrases(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from recollect.domain.event import Event
 from recollect.policy.secrets import redact
@@ -33,8 +33,9 @@ from recollect.policy.speech.draft import Draft
 from recollect.policy.speech.phrasing import TEAM, Voice, expanded, ordered, retold, subjected
 from recollect.policy.speech.referents import Referents
 from recollect.policy.speech.sentences import QUOTATION, Sentence, english, prose, sentences
-from recollect.policy.speech.speakers import ASSISTANT, is_person, listener, name_of
+from recollect.policy.speech.speakers import ASSISTANT, listener, name_of
 from recollect.policy.speech.talk import Talk
+from recollect.policy.speech.thread import Thread
 from recollect.policy.speech.verbs import BASES
 from recollect.policy.speech.wellformed import broken, opened, says_nothing, tidy
 from recollect.policy.speech.worth import DECIDED, KEPT, worth
@@ -44,31 +45,6 @@ from recollect.policy.wording import fit
 _NOTED = re.compile(r"(?:don't|do not) forget\b|remember (?:that|to)\b|remind me\b|call me\b|note\b", re.IGNORECASE)
 LATELY = 600
 """Characters at the end of an assistant's turn that say what is spoken of next."""
-
-
-@dataclass(slots=True)
-class Thread:
-    """What is known while reading: who was spoken of, whether a part is being played, what was drafted."""
-
-    drafts: list[Draft] = field(default_factory=list[Draft])
-    referents: Referents = field(default_factory=Referents)
-    playing: bool = False
-    technical: bool = False
-    at_desk: bool = False
-    """It is about work on a system beyond doubt: "we" are the team."""
-
-    def plays(self, text: str) -> bool:
-        """Whether a part is being played in a turn: nothing of it is meant."""
-        if whole_turns.ends_play(text):
-            self.playing = False
-            return True
-        self.playing = self.playing or whole_turns.plays(text)
-        return self.playing
-
-    def forget_things(self, turns: Sequence[Event], place: int) -> None:
-        """Before a turn that follows another person's: its "it" means nothing that they said."""
-        if place and is_person(turns[place - 1]) and name_of(turns[place - 1]) != name_of(turns[place]):
-            self.referents = replace(self.referents, things=(), groups=(), subject=None)
 
 
 class Turn:
@@ -155,6 +131,8 @@ class Turn:
             return None  # it cheers somebody on, or asks a favour
         said = Sentence(expanded(said.text))
         told, leans, fragment = self._told(said, bare.label, rule=rule)
+        if self._dropped and self._listener != ASSISTANT and said.words[0] in BASES:
+            return None  # "enjoy it": it wishes somebody something
         remark = said.words[0] == "just" and self._listener == ASSISTANT
         if self._dropped and not rule and not remark and not OWN.match(said.text):
             said = Sentence(f"I {said.text}")  # its subject was left out
@@ -232,7 +210,11 @@ class Turn:
         text = self._worded(when.text)
         if decision and not correcting and idle.points_back(when.text):
             return None
-        if text is None or says_nothing(text) or (not decision and not rule and (broken(text) or idle.moody(text) or idle.points(Sentence(text)))):
+        if (
+            text is None
+            or says_nothing(text)
+            or (not decision and not rule and (broken(text) or idle.moody(text) or idle.points(Sentence(text))))
+        ):
             return None
         draft = Draft(
             text=text,
@@ -288,7 +270,8 @@ class Turn:
         text = opened(text, self._listener)
         twice = self._thread.technical or self._listener == ASSISTANT
         for part in (text, main_clause(text), last_clause(text)):
-            if (tidied := tidy(part, self._speaker, twice=twice)) and (fitting := fit(tidied)):
+            tidied = opened(tidy(part, self._speaker, twice=twice), self._listener)
+            if tidied and (fitting := fit(tidied)):
                 return fitting
         return None
 

@@ -10,7 +10,8 @@ _DANGLING = re.compile(
 )
 _ASSISTANT = re.compile(r"\bthe assistant\b(?! must\b| may not\b)", re.IGNORECASE)
 _OPENS = re.compile(
-    r"(?:(?:hey|hi|hello|oh|nah|nope|best of all|on (?:a different|another) note|as for me|wow|whoa|woah|yeah|yep|yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
+    r"(?:(?:hey|hi|hello|oh|nah|nope|best of all|on (?:a different|another) note|as for me|wow|whoa|woah|yeah|yep|"
+    r"yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
     r"thankfully|however|plus|also|honestly|actually|btw|but|and|so(?! far)|lately|in the meantime|"
     r"(?:great|good|big|bad|exciting|sad|amazing) news)\b\s*[,!.:\u2013\u2014-]*\s+)+",
     re.IGNORECASE,
@@ -23,7 +24,8 @@ _LONG = 24
 
 
 def elided(text: str, speaker: str) -> str:
-    """The sentence without the subject named again behind "and": "Jon sings and Jon dances" is "Jon sings and dances"."""
+    """The sentence without the subject named again behind "and": "Jon sings and Jon dances" is "Jon sings and
+    dances"."""
     if not text.lower().startswith(f"{speaker.lower()} "):
         return text
     again = re.compile(rf",? (and|but) {re.escape(speaker)} (?!'|and\b|or\b)", re.IGNORECASE)
@@ -59,7 +61,8 @@ def _named(text: str, speaker: str) -> int:
 
 
 def _again(text: str, speaker: str) -> int:
-    """How often a noun phrase is said again, as happens where a pronoun was replaced clumsily. A long one counts more."""
+    """How often a noun phrase is said again, as happens where a pronoun was replaced clumsily. A long one counts
+    more."""
     bare = re.sub(rf"(?<!\w){re.escape(speaker)}(?!['\w])", "", text, flags=re.IGNORECASE)
     said = Counter(match.group().lower() for match in _PHRASE.finditer(bare))
     again = sum((count - 1) * (1 + (len(phrase) > _LONG)) for phrase, count in said.items())
@@ -72,7 +75,8 @@ def broken(text: str) -> bool:
 
 
 _DAY_FIRST = re.compile(
-    r"(?:On|In)\b[^,]{0,40}(?:, [A-Z]\w+ \d\d?)?(?:, )?\d{4}(?:'s|,?\s(?:was|is(?! the| my| \w+'s)|are|were|has|had|will|works?|sounds?)\b)"
+    r"(?:On|In)\b[^,]{0,40}(?:, [A-Z]\w+ \d\d?)?(?:, )?\d{4}(?:'s|,?\s(?:was|is(?! the| my| \w+'s)|are|were|has|had|"
+    r"will|works?|sounds?)\b)"
 )
 
 

@@ -48,7 +48,8 @@ _STATES = frozenset(
     """live work love prefer hate use drive play own speak study teach born moved married allergic vegan
     vegetarian retired named called favourite favorite grew started joined left quit adopted bought sold broke
     passed died won signed booked lost found finished graduated promoted pregnant engaged eat drink collect
-    avoid wear sing switched stopped enjoy hobby hobbies hoping passionate volunteer volunteering signed joined""".split()
+    avoid wear sing switched stopped enjoy hobby hobbies hoping passionate volunteer volunteering signed
+    joined""".split()
 )
 _BEING = re.compile(
     r"\b(?:am|i'm|have|i've got|has) (?:an?\b|the\b|from\b|in [A-Z]|on\b|at\b|not allowed|no\b|my own|two|"
@@ -87,6 +88,7 @@ _AT_THE_DESK = frozenset(
     redis kafka cluster bug bugs refactor typescript javascript rust python sre oncall wasm apps binary
     exceptions sso graphql rollback debugger runtime kotlin rest uuidv7 hosting aws pr prs import imports""".split()
 )
+_ELSEWHERE_TOO = frozenset("rest hosting import imports apps binary exceptions ci cluster pipeline python rust".split())
 _SYSTEM_NAME = re.compile(
     r"`|\w_\w|\b\w+\.(?:py|js|ts|md|json|toml|ya?ml|go|rs|java|sql|sh|lan|internal|css|html|cfg|ini|local)\b|"
     r"==|\b\d+\.\d+\.\d+|"
@@ -99,7 +101,7 @@ def technical(text: str, *, sure: bool = False) -> bool:
     """Whether a turn is about work on a system rather than about a life. `sure`: no doubt about it; people who chat
     with each other have teams, seasons and releases too."""
     words = set(Sentence(text).words)
-    if not _AT_THE_DESK.isdisjoint(words) or _SYSTEM_NAME.search(text):
+    if not _AT_THE_DESK.isdisjoint(words - _ELSEWHERE_TOO if sure else words) or _SYSTEM_NAME.search(text):
         return True
     return not sure and len(words & _TECHNICAL) > 1
 
