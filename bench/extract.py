@@ -31,6 +31,7 @@ from recollect.domain.item import Episode
 from recollect.memory import Memory, Shown
 from recollect.models.local import LocalEmbedder
 from recollect.policy.wording import Sound, check
+from recollect.write import worthwhile
 from recollect.write.prototypes import Prototypes
 
 
@@ -163,6 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     embedder = LocalEmbedder()
     Prototypes.of(embedder)
+    worthwhile.prepared(embedder)
     start, _, step = chosen.every.partition(":")
     count = Count()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,7 @@
 """The one server of a store: it holds the index, the models and the jobs, and says in a file beside the store where
 it is."""
 
+import gc
 import ipaddress
 import os
 import signal
@@ -18,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from recollect.errors import Invalid, ModelFailed, Refused, StoreUnreachable
+from recollect.errors import Invalid, ModelFailed, Refused, StoreError, StoreUnreachable
 from recollect.interfaces import presence
 from recollect.interfaces.presence import Claim, Presence
 
@@ -165,12 +166,29 @@ class _usual_signals:  # noqa: N801 - read as a word: with _usual_signals()
 def _nothing(_number: int, _frame: FrameType | None) -> None: ...
 
 
+_WARMED = 8
+"""Tenants whose index is loaded before anybody asks."""
+
+
 def _warm(deps: "Deps") -> None:
     """Load what the first question needs, while nobody waits for it."""
+    from recollect.domain.query import Filters
+    from recollect.domain.scope import Sight
+    from recollect.ports import Wanted
+
     import_module("recollect.read.query")
+    vector: bytes | None = None
     if deps.embedder is not None:
         with suppress(ModelFailed):  # a remote one may be away; who asks is told
-            deps.embedder.embed(["warm"])
+            [vector] = deps.embedder.embed(["warm"])
+    nothing = Sight(users=frozenset(), projects=frozenset(), silo=None)
+    name = deps.embedder.name if deps.embedder and vector else None
+    wanted = Wanted(words=("warm",), vector=vector, embedder=name, filters=Filters(), sight=nothing, limit=1)
+    with suppress(StoreError):
+        for tenant in deps.store.tenants()[:_WARMED]:
+            deps.store.find_items(tenant, wanted)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: looking through it again and again took a tenth of every query
 
 
 def _listen(listening: Listening) -> socket.socket:

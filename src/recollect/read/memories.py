@@ -19,7 +19,7 @@ from recollect.policy.passing import passes
 from recollect.ports import Hit, Hits, Wanted
 from recollect.read.look import Look
 
-REACH = 100
+REACH = 50
 CONSIDERED = 24
 RELATED = 2
 _WHOLE = 100

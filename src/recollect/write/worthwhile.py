@@ -4,6 +4,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from recollect.ports import Embedder
+from recollect.write.prototypes import matrix
 
 KEEP = (
     "Nora lives in Ghent and works as a nurse.",
@@ -187,16 +188,19 @@ MARGIN_AT_WORK = 0.14
 _NEAREST = 3
 
 
+def prepared(embedder: Embedder) -> Any:
+    """The sentences of both kinds as vectors, what is kept first. Made once for each embedder, when first needed."""
+    known = _MADE.get(embedder)
+    if known is None:
+        known = _MADE[embedder] = matrix(embedder.embed([*KEEP, *IDLE]))
+    return known
+
+
 def leanings(embedder: Embedder, vectors: Any) -> list[float]:
     """How much nearer each vector is to idle talk than to what is kept: by the mean of the nearest of both."""
     import numpy
 
-    known = _MADE.get(embedder)
-    if known is None:
-        known = _MADE[embedder] = numpy.frombuffer(b"".join(embedder.embed([*KEEP, *IDLE])), dtype="<f4").reshape(
-            len(KEEP) + len(IDLE), -1
-        )
-    cosines = vectors @ known.T
+    cosines = vectors @ prepared(embedder).T
     keep = numpy.sort(cosines[:, : len(KEEP)], axis=1)[:, -_NEAREST:].mean(axis=1)
     talk = numpy.sort(cosines[:, len(KEEP) :], axis=1)[:, -_NEAREST:].mean(axis=1)
     return (talk - keep).tolist()

@@ -29,7 +29,8 @@ _CLAUSE = re.compile(
     r", (?=and |but |so |because |which |then )|; |\. | because | and (?=(?:has|have|needs?|wants?|will|plans?) )"
 )
 _AHEAD = re.compile(
-    r"\b(?:is|are|gets?|will|must|has to|have to|needs?|should|can|wants?|going to|becomes?|expires?|leaves?|"
+    r"\b(?:is|are|gets?|will|must|has to|have to|needs?|should|can|wants?|going to|decided to|agreed to|promised to|"
+    r"goal|deadline|offers?|becomes?|expires?|leaves?|"
     r"starts?)\b",
     re.I,
 )

@@ -22,7 +22,7 @@ MOODS = frozenset(
     honored honoured pumped psyched eager ready amazed impressed jealous tired exhausted swamped busy sorry fine okay ok
     good great well touched speechless delighted pleased content calm scared afraid terrified ecstatic overjoyed shocked
     surprised confused stuck lost torn bummed down here there back up open kinda keen game with impatient unsure certain
-    concerned interested fascinated humbled""".split()
+    concerned interested fascinated humbled distracted sidetracked""".split()
 )
 _FEELINGS = MOODS - set("with here there up down back open ready lost fine well good great ok okay game".split())
 MUCH = (
@@ -70,7 +70,7 @@ _CHEER = phrases(
     me going, keep me going, keeps me motivated, at the end of the day, hard work, hard work pays, paid off, paying off,
     pays off, worth it, get through, all the support, all the love, love and support, feel free, let me know, you know
     what, hit me up, check it out, check them out, take care, enjoy it, have fun, had a blast, have a blast, having a
-    blast, such a, what a, how far, a reminder of, reminds me, reminded me, remind me of, reminder that, make a
+    blast, such a, such an, what a, how far, a reminder of, reminds me, reminded me, remind me of, reminder that, make a
     difference, making a difference, each other, one another, in life, in the world, the world needs, life is, love is,
     family is, friends are, it's all about, all about, the power of, a sense of, on my mind, so many, so much, how much,
     long way, in touch, catch up, catching up, last chatted, last talked, last spoke, chatted, heard from you, your
@@ -125,8 +125,9 @@ _MEETS = re.compile(
 _SUBJECTLESS = re.compile(
     r"^(?:(?:that|it|(?:(?:next|this) )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\s)?(?:works|sounds|looks|feels|"
     r"seems|been a|glad|hope|"
-    r"hoping|wish|wishing|love|loving|congrats|thanks|good|great|nice|hats off|way to|so\b|such|what an?|how|almost|"
-    r"so far|enjoy|stay|remember|believe|imagine|nah)\b|"
+    r"hoping|wish|wishing|love|loving|congrats|thanks|(?:good|great|nice)(?! news)|hats off|way to|so\b|such|"
+    r"what an?|how|almost|"
+    r"so far|enjoy|stay|remember|believe|imagine|nah|hopefully|there(?:'s| is| are| was| were))\b|^i (?:\w+ )?should\b|"
     r"^(?:so )?(?:much|a lot|lots|things|stuff|something|everything|anything|nothing)\b",
     re.IGNORECASE,
 )
@@ -141,6 +142,7 @@ _WISHED = re.compile(
     re.IGNORECASE,
 )
 _OWN = frozenset("i my me mine we our us i'm i've i'd i'll we're we've we'll we'd im ive".split())
+_BOTH = frozenset("our ours us ourselves".split())
 _YOU = frozenset("you your yours you're you've you'll you'd u ur yourself".split())
 _PARTICULAR = re.compile(r"(?<![\d.])(?!1000*\b(?:[ ]?%|x))\d|`|\w_\w|\w\.[a-z]{2,4}\b")
 _LISTENER = re.compile(r"^(?:\w+,?\s+){0,2}?(?:you|your|yours|you're|you've|you'll|you'd)\b", re.IGNORECASE)
@@ -204,11 +206,15 @@ def wished(said: Sentence) -> bool:
     return bool(_WISHED.match(said.text))
 
 
-def vague(said: Sentence, *, dated: bool) -> bool:
-    """Whether a sentence of a chat is about both who chat, or about a place or thing that only they know."""
+def vague(said: Sentence, *, dated: bool, kin: bool) -> bool:
+    """Whether a sentence of a chat is about both who chat, or about a place or thing that only they know. `kin`: it
+    names somebody's relative, so that "our" is a family's."""
     if _THERE.search(said.text):
         return True
-    return not dated and bool(_WE.match(said.text) or _VAGUE_END.search(said.text))
+    if dated:
+        return False
+    both = not _BOTH.isdisjoint(said.words) and not kin
+    return both or bool(_WE.match(said.text) or _VAGUE_END.search(said.text))
 
 
 def idle(said: Sentence, told: str) -> bool:
@@ -222,10 +228,17 @@ def idle(said: Sentence, told: str) -> bool:
     )
 
 
+def judges(said: Sentence) -> bool:
+    """Whether a sentence says how something is found, and nothing of who says so."""
+    return _OWN.isdisjoint(said.words) and bool(_FINDS.search(said.text))
+
+
 def chatter(said: Sentence, *, hard: bool, names: bool) -> bool:
     """Whether a sentence to another person is one that keeps a chat going, or holds for everybody. `hard`: it holds a
     day or a number; `names`: it is about somebody by name."""
     if _MEETS.search(said.text) or _SUBJECTLESS.match(said.text):
+        return True
+    if judges(said):
         return True
     return not hard and not names and _OWN.isdisjoint(said.words)
 

@@ -255,11 +255,12 @@ _OPENING = frozenset(("", ",", "and", "but", "so", "that", "if", "when", "becaus
 _MODAL = frozenset("will would can could should must might may shall cannot did didn't won't can't".split())
 _BE = frozenset("is was has does".split())
 _DUMMY = re.compile(
+    r"it all\b|"
     rf"(?:it|they)\s+(?:(?:really|just|always|also|still|only|definitely|all)\s+)*(?:(?:is|was|are|were|has been|"
     rf"have been|"
     rf"had been|will be|would be|must be|can be|could be|might be|may be|must have been|feels?|felt|looks?|looked|"
-    rf"sounds?|sounded|seems?|seemed|gets?|got|is going to be)\s+{MUCH}(?:{'|'.join(sorted(PRAISE))}|(?<=so )\\w+|"
-    rf"(?<=super )\\w+|(?<=pretty )\\w+|to|that|when|"
+    rf"sounds?|sounded|seems?|seemed|gets?|got|is going to be)\s+{MUCH}(?:{'|'.join(sorted(PRAISE))}|(?<=so )\w+|"
+    rf"(?<=super )\w+|(?<=pretty )\w+|to|that|when|"
     rf"how|like|what|about|not|in these|in those|raining|snowing|time|clear|possible|likely|late|early)\b|"
     rf"(?:means?|meant|turns? out|takes? (?!\d)|took (?!\d)|makes? (?:me|sense|us|you|him|her|life)|reminds?|reminded|"
     rf"brings?|feels?|felt|seems?|helps?|keeps? me|gives? me|gave me|made me)\b)",
@@ -299,12 +300,14 @@ _FINITE = re.compile(
 )
 
 
+_POSSESSIVE = re.compile(r"(?<=\w)'s?(?=\s|$)")
 _BEEN = frozenset("to in into at on with busy only there".split())
 _TOOK = re.compile(
     r"(?:took (?:me|us|some|a while|a lot|ages|time)|felt|made (?:me|us|it)|meant|got me)\b", re.IGNORECASE
 )
 _LATELY = frozenset("just finally recently already".split())
 _PREDICATE = re.compile(
+    r"^[^,;]*\b\w+ed (?:me|my|us|our)\b|"
     r"^[^,;]*\b(?:is|are|was|were|has|have|had|can|could|will|would|makes?|made|brings?|brought|helps?|helped|feels?|felt|keeps?|kept|gives?|gave|takes?|sounds?|seems?)\b",
     re.IGNORECASE,
 )
@@ -315,10 +318,18 @@ _AFTER_DOING = frozenset(
 _STARTS = frozenset("i we he she it they you there who everyone everybody nobody someone".split())
 
 
-def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
+def verbless(text: str) -> bool:
+    """Whether nothing in a text can be its verb: "In the week of May 8, 2023."."""
+    bare = _POSSESSIVE.sub("", text)
+    words = re.findall(r"[a-z]+", bare)
+    return not _FINITE.search(bare) and not any(is_form(word) or word.endswith(("s", "ed")) for word in words)
+
+
+def subjected(text: str, speaker: str, *, dropped: bool, answers: bool = False) -> str | None:
     """The sentence with the subject it left out: "Moved to Leeds" is about who says so. None: it is no sentence.
 
-    `dropped`: the sentence before left it out as well.
+    `dropped`: the sentence before left it out as well. `answers`: another person was spoken to, so that "vegan" or
+    "moving out" may be about anybody they asked about.
     """
     words = re.findall(r"[\w'-]+", text)
     if not words:
@@ -326,6 +337,8 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     first = words[0].lower()
     if _TOOK.match(text):
         return None  # its subject is something said before
+    if answers and (first in _QUALITIES or is_doing(first)):
+        return text if _PREDICATE.search(text) else None
     if first in _QUALITIES:
         return f"I am {text[0].lower()}{text[1:]}"
     if first == "been":
@@ -351,42 +364,3 @@ def subjected(text: str, speaker: str, *, dropped: bool) -> str | None:
     if first in _STARTS or _FINITE.search(text) or any(is_form(word) for word in words[1:]):
         return text
     return None
-
-
-# -- orders that last ---------------------------------------------------------------------------------------
-
-
-_FROM_NOW = re.compile(
-    r"^(?:from now on|going forward|in (?:the )?future|as of now|by default|generally),?\s+(?:please\s+)?",
-    re.IGNORECASE,
-)
-
-
-def ordered(text: str, voice: Voice) -> str:
-    """An order to the assistant, told as what somebody asked for."""
-    speaker = voice.speaker
-    text = _FROM_NOW.sub("", text)
-    low = text.lower()
-    if found := re.match(r"you (?:can|may|should|must|have to|need to) ", low):
-        return f"{speaker} asked to {retold(text[found.end() :], voice)}"
-    if found := re.match(r"(?:let's|lets|let us)\s+(?:please\s+)?", low):
-        return f"{voice.we[0].upper()}{voice.we[1:]} decided to {retold(text[found.end() :], voice)}"
-    if found := re.match(r"remind me (?:to|that|about|of)\s+", low):
-        word = found.group().split()[2]
-        return f"{speaker} wants a reminder {word} {retold(text[found.end() :], voice)}"
-    if found := re.match(r"call me\s+", low):
-        return f"{speaker} wants to be called {retold(text[found.end() :], voice)}"
-    if found := re.match(r"(?:remember|note|don't forget|do not forget)\s+to\s+", low):
-        return f"{speaker} has to {retold(text[found.end() :], voice)}"
-    if found := re.match(r"(?:don't forget|do not forget|remember|note)\s+(?:about\s+)?", low):
-        return f"{speaker} noted {retold(text[found.end() :], voice)}"
-    if found := re.match(r"(?:don't|do not|dont)\s+(?:ever\s+)?", low):
-        return f"{speaker} asked not to {retold(text[found.end() :], voice)}"
-    rest = retold(text[0].lower() + text[1:] if not text[:2].isupper() else text, voice)
-    if found := re.match(r"(?:no|nothing)\s", low):
-        return f"{speaker} wants {rest}"
-    if low.startswith(("whenever ", "when ", "if ", "for ", "with ", "in ")):
-        return f"{possessive(speaker)} rule: {rest}"
-    if low.startswith(("always ", "never ")):
-        return f"{possessive(speaker)} rule is to {rest}"
-    return f"{speaker} asked to {rest}"

@@ -1,7 +1,7 @@
 """Who and what a conversation is about just now, so that "she" and "it" can be told by name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from recollect.policy.speech.idle import PRAISE
@@ -38,7 +38,7 @@ _STOP = (
     r"before|after|"
     r"that|which|who|when|where|while|if|as|than|not|no|now|again|too|also|i|we|you|he|she|they|it|there|needs|takes|"
     r"expires|comes|came|uses|becomes|starts|ends|returns|gives|keeps|wants|thinks|called|named|only|just|"
-    r"under|over|into|"
+    r"under|over|into|the|an?|my|our|his|her|their|"
     r"onto|without|within|between|during|listens|locks|depends|stays|changes|drops|broke|failed|died|left"
 )
 _PHRASE = re.compile(
@@ -157,19 +157,10 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
             (groups if phrase.plural else things).append(phrase.told)
             if match.start() == 0 and not phrase.plural:
                 subject = phrase.told
-    for match in _NAME.finditer(text):
-        name = " ".join(
-            word for word in match.group().split() if word.lower().split("'")[0] not in NOT_NAMES
-        ).removesuffix("'s")
-        inside = any(start <= match.start() < end for start, end in taken)
-        placed = _PLACE.search(text[: match.start()]) is not None
-        first = match.start() == 0 and (
-            not _SUBJECT.match(text[match.end() :]) or name.lower().endswith(_NO_PERSON) or _COMMON_STARTS.match(name)
-        )
-        same = bool(persons) and _IS_NAMED.search(text[: match.start()]) is not None
-        if not inside and not placed and not first and name and name != speaker:
+    for match, name in _names(text, taken):
+        if name != speaker:
             groups.append(name)
-            if not same:
+            if not (persons and _IS_NAMED.search(text[: match.start()])):
                 persons.append(Person(name))
     groups += [
         f"the {match[1].lower()}"
@@ -189,6 +180,30 @@ def after(referents: Referents, text: str, speaker: str, *, own: bool = True, we
         subject=subject,
         groups=tuple(dict.fromkeys(groups)),
     )
+
+
+def _names(text: str, taken: list[tuple[int, int]]) -> Iterator[tuple[re.Match[str], str]]:
+    """The names in a text that may be somebody's, other than those in noun phrases and those of places."""
+    for match in _NAME.finditer(text):
+        words = [word for word in match.group().split() if word.lower().split("'")[0] not in NOT_NAMES]
+        name = " ".join(words).removesuffix("'s")
+        if (
+            not name
+            or any(start <= match.start() < end for start, end in taken)
+            or _PLACE.search(text[: match.start()])
+        ):
+            continue
+        rest = text[match.end() :]
+        acts = _SUBJECT.match(rest) or _acts(rest)
+        if match.start() == 0 and (not acts or name.lower().endswith(_NO_PERSON) or _COMMON_STARTS.match(name)):
+            continue
+        yield match, name
+
+
+def _acts(rest: str) -> bool:
+    """Whether a verb in the past follows: "Anna met Paula"."""
+    word = re.match(r"\s([a-z]+)\b", rest)
+    return word is not None and is_past(word[1])
 
 
 def _unique(persons: list[Person]) -> list[Person]:

@@ -288,7 +288,9 @@ def _order(sentence: Sentence) -> Talk:
     ):
         return Talk.RULE
     if first in ("let's", "lets") or (first == "let" and second == "us"):
-        return Talk.RULE if second in _LASTING_VERBS or "go with" in sentence.flat else Talk.ERRAND
+        cheers = second == "keep" and bool(re.search(r"\bkeep (?:\w+ ){0,3}\w+ing\b", sentence.text, re.IGNORECASE))
+        lasting = second in _LASTING_VERBS or "go with" in sentence.flat
+        return Talk.RULE if lasting and not cheers else Talk.ERRAND
     if first in _LASTING_VERBS and second not in ("is", "was", "are", "of", "has"):
         return Talk.RULE
     if first in _ERRANDS and not _is_subject(sentence):

@@ -30,8 +30,9 @@ from recollect.policy.speech.clauses import (
 )
 from recollect.policy.speech.dated import Dated, dated
 from recollect.policy.speech.draft import Draft
-from recollect.policy.speech.phrasing import TEAM, Voice, expanded, ordered, retold, subjected
-from recollect.policy.speech.referents import Referents
+from recollect.policy.speech.orders import ordered
+from recollect.policy.speech.phrasing import TEAM, Voice, expanded, retold, subjected, verbless
+from recollect.policy.speech.referents import KIN, Referents
 from recollect.policy.speech.sentences import QUOTATION, Sentence, english, prose, sentences
 from recollect.policy.speech.speakers import ASSISTANT, listener, name_of
 from recollect.policy.speech.talk import Talk
@@ -42,9 +43,15 @@ from recollect.policy.speech.worth import DECIDED, KEPT, worth
 from recollect.policy.speech.wrapping import stripped
 from recollect.policy.wording import fit
 
+_LETS = re.compile(r"let'?s\b|let us\b", re.IGNORECASE)
 _NOTED = re.compile(r"(?:don't|do not) forget\b|remember (?:that|to)\b|remind me\b|call me\b|note\b", re.IGNORECASE)
 LATELY = 600
 """Characters at the end of an assistant's turn that say what is spoken of next."""
+
+
+def _unsound(text: str) -> bool:
+    """Whether what is left of a statement does not stand by itself."""
+    return broken(text) or verbless(text) or idle.moody(text) or idle.points(Sentence(text))
 
 
 class Turn:
@@ -129,6 +136,8 @@ class Turn:
         rule = again is Talk.RULE
         if rule and self._listener != ASSISTANT and not self._thread.technical and not self._noted(said):
             return None  # it cheers somebody on, or asks a favour
+        if rule and _LETS.match(said.text) and idle.points_back(said.text):
+            return None
         said = Sentence(expanded(said.text))
         told, leans, fragment = self._told(said, bare.label, rule=rule)
         if self._dropped and self._listener != ASSISTANT and said.words[0] in BASES:
@@ -171,7 +180,7 @@ class Turn:
         leans = bool(LEANS.match(said.text))
         if rule:
             return ordered(said.text, voice), leans, False
-        whole = subjected(said.text, self._speaker, dropped=self._dropped)
+        whole = subjected(said.text, self._speaker, dropped=self._dropped, answers=self._listener != ASSISTANT)
         if whole is None and self._listener == ASSISTANT and said.says("always", "never", "only", "please", "ever"):
             return f"{self._speaker} wants {retold(said.text[0].lower() + said.text[1:], voice)}", False, False
         if whole is None and label:
@@ -208,13 +217,9 @@ class Turn:
             return None
         decision = decision or said.says(DECIDED)
         text = self._worded(when.text)
-        if decision and not correcting and idle.points_back(when.text):
+        if text is None or (decision and not correcting and idle.points_back(when.text)):
             return None
-        if (
-            text is None
-            or says_nothing(text)
-            or (not decision and not rule and (broken(text) or idle.moody(text) or idle.points(Sentence(text))))
-        ):
+        if says_nothing(text) or (not decision and not rule and _unsound(text)):
             return None
         draft = Draft(
             text=text,
@@ -234,10 +239,8 @@ class Turn:
             self._drop_rival(draft)
         elif joins and (both := self._joined(draft)):
             return both
-        elif fragment and self._listener != ASSISTANT:
-            return None
         elif fragment:
-            noted = fit(f"{self._speaker} noted: {text}")
+            noted = fit(f"{self._speaker} noted: {text}") if self._listener == ASSISTANT else None
             if noted is None or value <= KEPT:
                 return None
             draft = replace(draft, text=noted)
@@ -253,8 +256,10 @@ class Turn:
         if self._listener == ASSISTANT:
             if self._thread.technical:
                 return not when.times and idle.wished(said)
-            return not hard and idle.idle(said, when.text)
-        if idle.to_listener(said, hard=hard) or idle.vague(said, dated=when.times > 0):
+            return idle.judges(said) or (not hard and idle.idle(said, when.text))
+        if idle.to_listener(said, hard=hard) or idle.vague(
+            said, dated=when.times > 0, kin=not KIN.isdisjoint(said.words)
+        ):
             return True
         if idle.chatter(said, hard=hard, names=self._names(when.text)):
             return True

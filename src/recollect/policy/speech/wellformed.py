@@ -10,7 +10,8 @@ _DANGLING = re.compile(
 )
 _ASSISTANT = re.compile(r"\bthe assistant\b(?! must\b| may not\b)", re.IGNORECASE)
 _OPENS = re.compile(
-    r"(?:(?:hey|hi|hello|oh|nah|nope|best of all|on (?:a different|another) note|as for me|wow|whoa|woah|yeah|yep|"
+    r"(?:(?:hey|hi|hello|oh|nah|nope|at least|best of all|on (?:a different|another) note|as for me|wow|whoa|woah|"
+    r"yeah|yep|"
     r"yes|man|aww?|haha|well|unfortunately|fortunately|luckily|anyway|"
     r"thankfully|however|plus|also|honestly|actually|btw|but|and|so(?! far)|lately|in the meantime|"
     r"(?:great|good|big|bad|exciting|sad|amazing) news)\b\s*[,!.:\u2013\u2014-]*\s+)+",

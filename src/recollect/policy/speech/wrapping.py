@@ -26,7 +26,7 @@ _LEAD = re.compile(
         save|store)(?:\sthat|\sthis)?(?=\s(?:that|i|my|we|our|the|it|she|he|they)\b)(?:\sthat)?|
         (?:please\s)?(?:note|remember|save|store|don't\sforget)(?:\sthis|\sthat)?\s?:|
         (?:just\s)?a\sreminder(?:\sthat)?|i\smean|you\sknow|in\sfact|
-        @\w+|let's\scall\sit|i\smeant?|argh|ugh|good\snews|bad\snews|news\sflash|long\sstory\sshort|
+        @\w+|let's\scall\sit|i\smeant?|argh|ugh|(?:good|great|big|bad|sad|exciting|amazing)\snews|news\sflash|long\sstory\sshort|
         short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
         \s*[,:;.!—\u2013-]*\s+
     )""",
