@@ -325,7 +325,8 @@ def _examine(settings: Settings, deps: Deps, path: Path) -> Iterator[Check]:
     newest = len(migrations(f"recollect.store.{engine}.migrations"))
     yield Check("schema", Verdict.WELL, f"{newest}, the newest this Recollect knows")
     beside = sidecar(settings)
-    files = [beside.with_name(beside.name + ending) for ending in ("", "-wal", ".erasures", ".key", ".server", ".token")]
+    endings = ("", "-wal", ".erasures", ".key", ".server", ".token")
+    files = [beside.with_name(beside.name + ending) for ending in endings]
     yield checkup.privacy(files)
     if not settings.postgres:
         yield checkup.writable(path)

@@ -175,12 +175,16 @@ def _warm(deps: "Deps") -> None:
     from recollect.domain.query import Filters
     from recollect.domain.scope import Sight
     from recollect.ports import Wanted
+    from recollect.write import worthwhile
+    from recollect.write.prototypes import Prototypes
 
     import_module("recollect.read.query")
     vector: bytes | None = None
     if deps.embedder is not None:
         with suppress(ModelFailed):  # a remote one may be away; who asks is told
             [vector] = deps.embedder.embed(["warm"])
+            worthwhile.prepared(deps.embedder)
+            Prototypes.of(deps.embedder)
     nothing = Sight(users=frozenset(), projects=frozenset(), silo=None)
     name = deps.embedder.name if deps.embedder and vector else None
     wanted = Wanted(words=("warm",), vector=vector, embedder=name, filters=Filters(), sight=nothing, limit=1)

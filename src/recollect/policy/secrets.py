@@ -379,8 +379,10 @@ def _by_hint() -> dict[str, list[Rule]]:
 
 
 _BY_HINT = _by_hint()
+_CARD = r"(?:(?:\d{4}[ -]?){3}\d{4}|\d{4}[ -]?\d{6}[ -]?\d{5}|\d(?:[ -]?\d){12,18})"
+"""As cards are written first: a number that merely stands beside one is not part of it."""
 _NUMBERS = (
-    (re.compile(r"\d(?:[ -]?\d){12}"), _token("payment card", r"\d(?:[ -]?\d){12,18}", holds=_card)),
+    (re.compile(r"\d(?:[ -]?\d){12}"), _token("payment card", _CARD, holds=_card)),
     (
         re.compile(r"[A-Z]{2}\d\d ?[A-Z0-9]{4} ?[A-Z0-9]{4}"),
         _token("iban", r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?", holds=_iban),

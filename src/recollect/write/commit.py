@@ -16,10 +16,11 @@ from recollect.domain.level import Derivation, Level
 from recollect.domain.query import Filters
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
-from recollect.domain.witness import Bullet, EventWitness, Witness
+from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
 from recollect.policy import bands
 from recollect.policy.bands import Auto, Fallback, Near, New, Recreate, Update
 from recollect.ports import Embedder, Held, Store, Vector, Wanted
+from recollect.write.embedded import embedded
 from recollect.write.owner import Owner
 
 NEIGHBOURS = 8
@@ -94,7 +95,7 @@ class Commit:
         be decided when the earlier is written."""
         decided = Decided()
         vectors: Sequence[bytes] = (
-            self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else ()
+            embedded(self.embedder, [draft.text for draft in drafts]) if self.embedder and drafts else ()
         )
         said: list[str] = []
         for number, draft in enumerate(drafts):
@@ -211,7 +212,7 @@ class Commit:
         self, decided: Decided, draft: Draft, one: Near, known: Version, now: datetime, vector: bytes | None
     ) -> None:
         """The memory gains a witness; its words stay."""
-        witnesses = _united(known, _witnesses(draft))
+        witnesses = self._united(known, draft)
         version = replace(
             self._version(one.item.id, draft, witnesses, now),
             content=known.content,
@@ -228,7 +229,7 @@ class Commit:
     ) -> None:
         """The memory gets the fuller words; those it had stay among its versions."""
         version = replace(
-            self._version(one.item.id, draft, _united(known, _witnesses(draft)), now),
+            self._version(one.item.id, draft, self._united(known, draft), now),
             derived_from=known.id,
             derivation=Derivation.MERGE,
         )
@@ -286,6 +287,18 @@ class Commit:
             created_at=now,
         )
 
+    def _united(self, known: Version, draft: Draft) -> tuple[Witness, ...]:
+        """The witnesses of a memory that still stand, and the new ones; of very many, the first and the newest."""
+        live = {event.id for event in self.store.cited(self.owner.scope.tenant, [known.id])}
+        standing = [
+            witness
+            for bullet in known.bullets
+            for witness in bullet.witnesses
+            if isinstance(witness, RangeWitness) or witness.event_id in live
+        ]
+        every = tuple(dict.fromkeys([*standing, *_witnesses(draft)]))
+        return every if len(every) <= WITNESSES else (every[0], *every[1 - WITNESSES :])
+
     def _edge(self, a: ItemId, b: ItemId, strength: float, now: datetime, kind: str = "related_to") -> Link:
         return Link(
             Relation(
@@ -316,12 +329,6 @@ def _seen(draft: Draft) -> New:
 
 def _witnesses(draft: Draft) -> tuple[Witness, ...]:
     return tuple(EventWitness(event.id, draft.reason) for event in draft.witnesses)
-
-
-def _united(known: Version, more: tuple[Witness, ...]) -> tuple[Witness, ...]:
-    """The witnesses of a memory and the new ones; of very many, the first and the newest."""
-    every = tuple(dict.fromkeys([*(w for bullet in known.bullets for w in bullet.witnesses), *more]))
-    return every if len(every) <= WITNESSES else (every[0], *every[1 - WITNESSES :])
 
 
 def _later_end(draft: Draft, item: Item) -> datetime | None:

@@ -384,7 +384,7 @@ def typed(path: Path) -> Generator[None]:
         ) from error
     except apsw.NotADBError as error:
         raise NotAStore(f"{path} is not a Recollect store", "Name another file; this one was left as it is.") from error
-    except apsw.CorruptError as error:
+    except (apsw.CorruptError, UnicodeDecodeError) as error:
         raise StoreDamaged(
             f"{path} is damaged: {error}", "Keep the file, and restore a backup: recollect restore BACKUP"
         ) from error
