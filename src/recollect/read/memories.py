@@ -182,9 +182,7 @@ def _weighed(asked: Asked, found: Sequence[Found], hits: Hits, edges: Sequence[R
         for one, text in zip(found, texts, strict=True)
     ]
     # Being the best of a few is not enough: each has to fit the question by itself.
-    scores = [
-        sqrt(sure * rank.relative(one.score, found[0].score) * fit) for one, fit in zip(found, own, strict=True)
-    ]
+    scores = [sqrt(sure * rank.relative(one.score, found[0].score) * fit) for one, fit in zip(found, own, strict=True)]
     scores = rank.humbled(scores, [one.item.trust is Trust.TRUSTED for one in found])
     calibrated = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
     return Memories(sorted(calibrated, key=lambda one: (-one.score, one.item.id)), sure, worth, edges, filters)

@@ -1,0 +1,46 @@
+"""A program that opens Memory itself does what is left for later while it goes on."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from recollect import Filters, Message, Query, open_memory
+
+FACTS = Filters(kinds=frozenset({"fact"}))
+
+
+def soon(holds: Callable[[], object], seconds: float = 30) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if holds():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_memories_follow_by_themselves(tmp_path: Path):
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        taken = memory.ingest([Message(text="My brother Emil lives in Graz.", author="Mira")], thread_id="a")
+        assert taken.later
+        assert soon(lambda: memory.items(FACTS))
+        assert soon(lambda: all(job.done_at or job.job.every for job in memory.jobs()))
+
+
+def test_what_is_left_when_a_program_ends_is_done_by_the_next(tmp_path: Path):
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        memory._deps.rest()  # as if it ended before anything was done
+        memory.ingest([Message(text="My brother Emil lives in Graz.", author="Mira")], thread_id="a")
+        assert memory.items(FACTS) == []
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        memory.append([Message(text="Good morning.", author="Mira")], thread_id="b")
+        assert soon(lambda: memory.items(FACTS))
+
+
+def test_what_was_served_is_counted_when_the_program_ends(tmp_path: Path):
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        kept = memory.remember("Mira is allergic to walnuts.")
+        assert memory.query(Query(text="what is Mira allergic to?")).results
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        used = memory._deps.store.usage(memory.principal.tenant, [kept.item_id])
+        assert used[kept.item_id].retrieved == 1
+        assert memory.counts()[("context", "search", "ok")] == 1
