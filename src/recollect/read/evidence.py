@@ -13,7 +13,7 @@ from recollect.policy import rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import EVIDENCE
 from recollect.policy.rank import Placed, Said
-from recollect.ports import Hits, Wanted
+from recollect.ports import Hits
 from recollect.read.look import Look, seen
 
 REACH = 200
@@ -61,7 +61,9 @@ def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
     sought = asked if first is None else replace(asked, words=rarest(asked.words, first.frequency))
     people = frozenset(name for hit in (first.hits if first else ()) for name in rank.named(hit.author))
     made = look.vectors(asked.without(people), asked.matter)
-    hits = look.store.find_events(look.principal.tenant, _wanted(look, sought, made[0] if made else None, filters))
+    hits = look.store.find_events(
+        look.principal.tenant, look.wanted(sought.words, made[0] if made else None, filters, REACH)
+    )
     asked = _timed(look, asked, filters)
     placed = rank.shortlist(asked, [seen(hit) for hit in hits.hits], max(SHORTLIST, most))
     events = _read(look, placed)
@@ -80,25 +82,14 @@ def _by_words(look: Look, asked: Asked, filters: Filters) -> Hits | None:
     words are rare."""
     if not asked.names and rarest(asked.words, {}) == asked.words:
         return None
-    return look.store.find_events(look.principal.tenant, replace(_wanted(look, asked, None, filters), limit=_FEW))
-
-
-def _wanted(look: Look, asked: Asked, vector: bytes | None, filters: Filters) -> Wanted:
-    return Wanted(
-        words=asked.words,
-        vector=vector,
-        embedder=look.embedder.name if look.embedder and vector is not None else None,
-        filters=filters,
-        sight=look.sight,
-        limit=REACH,
-    )
+    return look.store.find_events(look.principal.tenant, look.wanted(asked.words, None, filters, _FEW))
 
 
 def _timed(look: Look, asked: Asked, filters: Filters) -> Asked:
     """The question with the days it means, where it measures time by something that happened."""
     if asked.anchor is None:
         return asked
-    wanted = replace(_wanted(look, asked, None, filters), words=asked.anchor.words, limit=5)
+    wanted = look.wanted(asked.anchor.words, None, filters, 5)
     hits = look.store.find_events(look.principal.tenant, wanted).hits
     best = max(hits, key=lambda hit: hit.text or 0.0, default=None)
     if best is None:
@@ -141,7 +132,7 @@ def _facts(look: Look, asked: Asked, vector: bytes | None) -> dict[str, float]:
     """How well the memories that cite an event fit the question: what was made of an event speaks for it."""
     tenant = look.principal.tenant
     filters = Filters(categories=look.categories, without=look.without)
-    hits = look.store.find_items(tenant, replace(_wanted(look, asked, vector, filters), limit=_FACTS)).hits
+    hits = look.store.find_items(tenant, look.wanted(asked.words, vector, filters, _FACTS)).hits
     if not hits:
         return {}
     text = rank.above([hit.text or 0.0 for hit in hits], 1.0)

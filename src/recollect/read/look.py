@@ -1,15 +1,17 @@
 """What a look into memory stands on: the store, who looks, what they may see, and when."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.item import Item
+from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
 from recollect.policy import access
 from recollect.policy.categories import AllBut, Allowed, Only
 from recollect.policy.rank import Seen
-from recollect.ports import Embedder, Hit, Store
+from recollect.ports import Embedder, Hit, Store, Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Look:
     @property
     def without(self) -> frozenset[str]:
         return self.allowed.names if isinstance(self.allowed, AllBut) else frozenset()
+
+    def wanted(self, words: Sequence[str], vector: bytes | None, filters: Filters, limit: int) -> Wanted:
+        """What the store is asked for, under what may be seen here."""
+        embedder = self.embedder.name if self.embedder and vector is not None else None
+        return Wanted(words=words, vector=vector, embedder=embedder, filters=filters, sight=self.sight, limit=limit)
 
     def vectors(self, *texts: str) -> list[bytes] | None:
         """A vector for each text; None without an embedder, or where it fails: words are found without it."""

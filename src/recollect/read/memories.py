@@ -16,7 +16,7 @@ from recollect.policy import favour, rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import Categories
 from recollect.policy.passing import passes
-from recollect.ports import Hit, Hits, Wanted
+from recollect.ports import Hit, Hits
 from recollect.read.look import Look
 
 REACH = 50
@@ -53,7 +53,9 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
     asked = replace(asked, words=rarest(asked.words, {}), core=rarest(asked.core, {}))
     filters = effective(look, asked, filters)
     made = look.vectors(asked.matter)
-    hits = look.store.find_items(look.principal.tenant, _wanted(look, asked, made[0] if made else None, filters))
+    hits = look.store.find_items(
+        look.principal.tenant, look.wanted(asked.words, made[0] if made else None, filters, REACH)
+    )
     placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[: max(CONSIDERED, most)]
     ids = [item_id for item_id, _ in placed]
     tenant = look.principal.tenant
@@ -131,17 +133,6 @@ def _in_time(asked: Asked, item: Item, filters: Filters) -> bool:
         return True
     began = item.valid_from or item.origin_at
     return item.valid_to.date() >= asked.first and began.date() <= asked.last
-
-
-def _wanted(look: Look, asked: Asked, vector: bytes | None, filters: Filters) -> Wanted:
-    return Wanted(
-        words=asked.words,
-        vector=vector,
-        embedder=look.embedder.name if look.embedder and vector is not None else None,
-        filters=filters,
-        sight=look.sight,
-        limit=REACH,
-    )
 
 
 def _placed(asked: Asked, hits: Sequence[Hit]) -> dict[ItemId, dict[str, float]]:
