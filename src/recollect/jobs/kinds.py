@@ -71,7 +71,7 @@ def extract(deps: Deps, leased: Leased) -> Outcome:
     """Make memories of a batch of messages; the next step takes the next batch."""
     events = [EventId(id) for id in cast(Sequence[str], leased.job.payload["events"])]
     done = int(str(leased.state.get("done", 0)))
-    batch = events[done : done + later.BATCH]
+    batch = events[done : done + later.READ]
     work = _later(deps, leased)
     episode = work.episode(leased.tenant, ItemId(str(leased.job.payload["episode_id"])))
     if not batch or episode is None:

@@ -398,7 +398,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _form(rf"(?:in {_COUNT} {_UNIT}(?:'s? time)?)", _ahead),
     _form(rf"{_COUNT} {_UNIT} from (?:now|today)", _ahead),
     _form(rf"(?:in |over |during )?(?:the )?{_WHICH} (weekend|week|month|year)", _which_unit),
-    _form(r"(?:on |over |at )?the weekend", _plain_weekend),
+    _form(r"(?:on |over |at )?the weekend(?! of)", _plain_weekend),
     _form(rf"(?:in )?{_WHICH} {_MONTH}", _which_month),
     _form(rf"(?:in )?{_WHICH} {_SEASON}", _which_season),
     _form(rf"(?:on )?(?:{_WHICH} )?{_WEEKDAY}", _weekday),

@@ -146,7 +146,7 @@ class Commit:
         import numpy  # nobody who only keeps a word or two should wait for it
 
         others = numpy.frombuffer(b"".join(vectors), "<f4").reshape(len(earlier), -1)
-        near = others @ numpy.frombuffer(vector, "<f4") >= self._profile.link_min
+        near = others @ numpy.frombuffer(vector, "<f4") >= self._profile.judge
         return any(
             flag and not bands.same_words(draft.text, other.text) for flag, other in zip(near, earlier, strict=True)
         )

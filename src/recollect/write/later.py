@@ -14,8 +14,10 @@ from recollect.write.extraction import Extraction
 from recollect.write.owner import owner_of
 from recollect.write.vectors import vectors
 
-BATCH = 32
-"""Messages of one step."""
+EMBEDDED = 32
+"""Messages of one step that makes vectors."""
+READ = 8
+"""Messages of one step that makes memories: those of a few turns are often about each other, and then wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Later:
         """Vectors of the next messages that have none."""
         if self.embedder is None:
             return []
-        return vectors(self.embedder, self.store.unembedded(tenant, self.embedder.name, episode_id, BATCH))
+        return vectors(self.embedder, self.store.unembedded(tenant, self.embedder.name, episode_id, EMBEDDED))
 
     def memories(self, episode: Item, events: Sequence[EventId], now: datetime) -> tuple[Decided, int]:
         """The memories in some messages of a thread, each read with the messages before it, and of how many messages
