@@ -58,11 +58,9 @@ def test_the_python_of_the_readme_runs(tmp_path: Path):
     [block] = re.findall(r"^```python\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
     done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
-    assert done.stdout.splitlines() == [
-        "Mira is allergic to peanuts.",
-        "mira Mira is allergic to peanuts.",
-        "soft_delete by mira",
-    ]
+    memory, receipt = done.stdout.splitlines()
+    assert memory.endswith("[profile] Mira is allergic to walnuts.")
+    assert receipt == "    Mira I'm allergic to walnuts, so never use them, please."
 
 
 def test_the_tour_runs_and_tidies_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
