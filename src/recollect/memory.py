@@ -17,9 +17,10 @@ from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.domain.text import sound
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
-from recollect.errors import Invalid, NotFound, checked
+from recollect.errors import Forbidden, Invalid, NotFound, checked
 from recollect.policy import access
 from recollect.policy.access import Action
+from recollect.policy.categories import AllBut, Only
 from recollect.ports import UNWRITTEN, Held
 from recollect.read.query import Reader
 from recollect.read.tally import Tally
@@ -240,25 +241,46 @@ class Memory(Custody):
 
     def show(self, item_id: ItemId) -> Shown:
         """A memory, its versions and the events behind them."""
-        held = self._gate.read(item_id)
+        held = self._read(item_id)
         versions = self._store.versions(self._tenant, item_id)
         events = self._store.cited(self._tenant, [version.id for version in versions])
         seen = self._gate.readable(event.item_id for event in events)
         return Shown(held.item, held.rev, versions, [event for event in events if event.item_id in seen])
 
+    def _read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
+        """A memory that may be read, also by its category where an agent asks: a list that holds for questions holds
+        for ids, too."""
+        held = self._gate.read(item_id, withdrawn=withdrawn)
+        if not self._deps.categories.allowed(self.principal.agent_id).holds(held.item.category):
+            raise Forbidden(
+                f"the agent {self.principal.agent_id!r} may not read the category {held.item.category!r}",
+                "Its allowlist is in the settings: categories.",
+            )
+        return held
+
+    def _granted(self, filters: Filters) -> Filters:
+        """The filters, narrowed to the categories that an agent may read."""
+        match self._deps.categories.allowed(self.principal.agent_id):
+            case Only(names):
+                return replace(
+                    filters, categories=names & (names if filters.categories is None else filters.categories)
+                )
+            case AllBut(names):
+                return replace(filters, without=filters.without | names)
+
     def items(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Item]:
         """Memories in sight, newest first."""
-        found = self._store.items(self._tenant, filters, access.sight(self.principal), page)
+        found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
         return [held.item for held in found]
 
     def lines(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Shown]:
         """Memories in sight with their words, newest first; their evidence is left to `show`."""
-        found = self._store.items(self._tenant, filters, access.sight(self.principal), page)
+        found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
         return [Shown(held.item, held.rev, self._store.versions(self._tenant, held.item.id), ()) for held in found]
 
     def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
         """The events of a thread, by the id of its episode, in their order."""
-        self._gate.read(item_id)
+        self._read(item_id)
         return self._store.events(self._tenant, item_id, first=after + 1, limit=limit)
 
     def find(self, name: str) -> ItemId:
@@ -291,7 +313,7 @@ class Memory(Custody):
     def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
         """The events behind a memory; with `witness`, those of them that it names (e:, s:, c:, joined by commas). A
         chunk comes out as its own part of the text."""
-        held = self._gate.read(item_id)
+        held = self._read(item_id)
         thread = held.item.kind == "episode"
         if witness is None:
             return self.thread(item_id) if thread else self.show(item_id).evidence
@@ -318,7 +340,7 @@ class Memory(Custody):
 
     def history(self, item_id: ItemId) -> Sequence[Entry]:
         """Everything that happened to a memory, oldest first."""
-        self._gate.read(item_id, withdrawn=True)
+        self._read(item_id, withdrawn=True)
         return self._gate.legible(self._store.entries(self._tenant, refs=[f"i:{item_id}"]), item_id)
 
     def journal(self, *, limit: int = 100, before: int | None = None) -> Sequence[Entry]:

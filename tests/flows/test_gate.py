@@ -248,3 +248,17 @@ def test_a_memory_that_was_rescued_from_an_erasure_in_time_is_not_erased_later(t
 
 def apply(memory: Memory, *changes: object) -> None:
     memory._store.apply(Scope(tenant=HERE), changes, actor=Actor(id="root", role=Role.ADMIN), at=datetime.now(UTC))
+
+
+def test_an_allowlist_that_holds_for_questions_holds_for_ids(admin):
+    kept = admin.remember("Ana was born in Graz.", category="profile", user_id="ana")
+    task = admin.remember("Ship the release notes.", category="tasks", user_id="ana")
+    planner = agent(admin, "planner")
+    assert planner.show(task.item_id).words == "Ship the release notes."
+    for read in (planner.show, planner.evidence, planner.history):
+        with pytest.raises(Forbidden, match="category 'profile'"):
+            read(kept.item_id)
+    with pytest.raises(Forbidden, match="category 'episode'"):
+        planner.thread(planner.show(task.item_id).evidence[0].item_id)
+    assert [item.id for item in planner.items()] == [task.item_id]
+    assert {item.category for item in agent(admin, "somebody").items()} == {"profile", "tasks", "episode"}
