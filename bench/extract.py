@@ -28,9 +28,10 @@ from typing import Any
 from recollect import Message, open_memory
 from recollect.domain.event import Trust
 from recollect.domain.item import Episode
-from recollect.memory import Memory, Shown
+from recollect.memory import Memory
 from recollect.models.local import LocalEmbedder
 from recollect.policy.wording import Sound, check
+from recollect.read.shown import Shown
 from recollect.write import worthwhile
 from recollect.write.prototypes import Prototypes
 

@@ -1,7 +1,7 @@
 """Memory: the front door. One short method per use case; a principal stands behind every one of them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from recollect.custody import Custody, Deps
@@ -15,19 +15,19 @@ from recollect.domain.query import Answer, Filters, Page, Query
 from recollect.domain.record import RULES, Rules
 from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.domain.text import sound
-from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
 from recollect.errors import Forbidden, Invalid, NotFound, checked
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import AllBut, Only
-from recollect.ports import UNWRITTEN, Held
+from recollect.ports import Held
 from recollect.read.query import Reader
+from recollect.read.shown import Shown
 from recollect.read.tally import Tally
 from recollect.write.extraction import Extraction
 from recollect.write.foreign import Thread
 from recollect.write.ingest import Ingest
-from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
+from recollect.write.message import Appended, Bulk, Ingested, Message, Remembered, Statement
 from recollect.write.threads import Threads
 
 PURGE_AFTER = timedelta(days=30)
@@ -36,48 +36,6 @@ LONGEST_QUERY = 10_000
 EDITABLE = frozenset({"body", "category", "importance", "tags", "topic_key", "valid_from", "valid_to", "private"})
 _EVERYTHING = Page()
 _ACTIVE = Filters()
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A memory with its words, and the events that bear witness to them."""
-
-    item: Item
-    rev: Rev
-    versions: Sequence[Version]
-    evidence: Sequence[Event]
-
-    @property
-    def current(self) -> Version | None:
-        """The version that speaks for the memory: the promoted one, else the newest with witnesses, else the newest."""
-        promoted = [version for version in self.versions if version.id == self.item.active_version_id]
-        attested = [version for version in self.versions if version.bullets]
-        return next(iter([*promoted, *reversed(attested), *reversed(self.versions)]), None)
-
-    @property
-    def words(self) -> str:
-        """What the memory says. A thread says nothing of its own: it has its events."""
-        return self.current.content if self.current else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Bulk:
-    """What came of many messages."""
-
-    threads: int = 0
-    messages: int = 0
-    repeats: int = 0
-    redacted: tuple[str, ...] = ()
-    rev: Rev = UNWRITTEN
-
-    def and_then(self, taken: Ingested) -> "Bulk":
-        return replace(
-            self,
-            messages=self.messages + len(taken.event_ids),
-            repeats=self.repeats + taken.repeats,
-            redacted=tuple(dict.fromkeys((*self.redacted, *taken.redacted))),
-            rev=taken.rev,
-        )
 
 
 class Memory(Custody):

@@ -35,8 +35,8 @@ from recollect.domain.query import Answer, Result
 from recollect.domain.refs import item_of
 from recollect.domain.version import Version
 from recollect.domain.witness import written
-from recollect.memory import Shown
 from recollect.policy.rollback import Plan
+from recollect.read.shown import Shown
 from recollect.write.message import Ingested, Remembered
 
 # Fields whose values tell nothing of what a memory says.

@@ -1,12 +1,13 @@
 """What comes in, and what came of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.domain.event import Trust
 from recollect.domain.ids import EventId, ItemId, Rev
 from recollect.domain.item import Body
+from recollect.ports import UNWRITTEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +70,23 @@ class Ingested:
     later: bool
     """Whether more is made of them by a job."""
     rev: Rev
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """What came of many messages."""
+
+    threads: int = 0
+    messages: int = 0
+    repeats: int = 0
+    redacted: tuple[str, ...] = ()
+    rev: Rev = UNWRITTEN
+
+    def and_then(self, taken: Ingested) -> "Bulk":
+        return replace(
+            self,
+            messages=self.messages + len(taken.event_ids),
+            repeats=self.repeats + taken.repeats,
+            redacted=tuple(dict.fromkeys((*self.redacted, *taken.redacted))),
+            rev=taken.rev,
+        )

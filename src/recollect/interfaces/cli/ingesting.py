@@ -16,8 +16,8 @@ from recollect.interfaces.cli.call import Call, Commands, Json
 from recollect.interfaces.cli.paper import line, say, styled
 
 if TYPE_CHECKING:
-    from recollect.memory import Bulk
     from recollect.write.formats import Reading, Thread
+    from recollect.write.message import Bulk
 
 commands = Commands()
 

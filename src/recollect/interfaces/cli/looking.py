@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from recollect.domain.event import Event
     from recollect.domain.journal import Entry
     from recollect.domain.version import Version
-    from recollect.memory import Memory, Shown
+    from recollect.memory import Memory
+    from recollect.read.shown import Shown
 
 commands = Commands()
 
