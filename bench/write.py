@@ -30,8 +30,18 @@ import psutil
 from langgraph.store.sqlite import SqliteStore
 
 from bench.postgres import Server, temporary_postgres
-from recollect import open_memory
+from recollect import Message, Visibility, wiring
+from recollect import settings as configuration
+from recollect.domain.change import Append, Create, Derive
+from recollect.domain.event import Event
+from recollect.domain.ids import EventId, ItemId, VersionId
+from recollect.domain.item import Fact
+from recollect.domain.level import Level
+from recollect.domain.scope import Scope, actor
 from recollect.domain.text import tokens
+from recollect.domain.version import Version
+from recollect.domain.witness import Bullet, EventWitness
+from recollect.write.owner import Owner
 
 WARM_UP = 200
 BLOCK = 50
@@ -87,9 +97,30 @@ class Writer:
 
 @contextmanager
 def recollect(store: str) -> Iterator[Writer]:
-    os.environ["RECOLLECT_EMBEDDER"] = "none"  # what a write costs by itself; bench.add has the rest
-    with open_memory(store, tenant="bench", user="mira") as memory:
-        yield Writer(memory.remember)
+    """The write by itself: what comes before it, comparing and embedding, is in bench.add."""
+    settings = configuration.load({"store": store, "tenant": "bench", "user": "mira", "embedder": "none"})
+    with wiring.connect(settings, create=True) as memory:
+        deps, scope = memory._deps, Scope(tenant=settings.tenant, user_id="mira", thread_id="notes")
+        thread = memory.append([Message(text="Good morning.", author="mira")], thread_id="notes").episode_id
+        owner = Owner(scope, Visibility.USER_PRIVATE, "mira")
+
+        def keep(text: str) -> None:
+            now = deps.clock.now()
+            event = Event(id=EventId(deps.clock.mint()), item_id=thread, ts=now, author="mira", text=text)
+            item = owner.item(ItemId(deps.clock.mint()), Fact(value=text), now, category="knowledge")
+            version = Version(
+                id=VersionId(deps.clock.mint()),
+                item_id=item.id,
+                level=Level.R3,
+                content=text,
+                bullets=(Bullet(text, (EventWitness(event.id, "said so"),)),),
+                created_at=now,
+            )
+            deps.store.apply(
+                scope, [Append(event), Create(item), Derive(version)], actor=actor(memory.principal), at=now
+            )
+
+        yield Writer(keep)
 
 
 @contextmanager

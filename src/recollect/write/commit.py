@@ -26,6 +26,8 @@ from recollect.write.owner import Owner
 NEIGHBOURS = 8
 LINKS = 3
 WITNESSES = 20
+WORDS = 8
+"""The longest words of a statement, by which its neighbours are found where there is no embedder."""
 _WORDS_ONLY = Profile(same=1.0, judge=0.6, link_min=0.4, floor=0.0)
 
 
@@ -162,7 +164,7 @@ class Commit:
     ) -> Mapping[ItemId, tuple[Near, Held, Version]]:
         """The owner's facts that lie near and still hold; without an embedder, those that share words."""
         wanted = Wanted(
-            words=() if vector else sorted(bands.content(draft.text)),
+            words=() if vector else sorted(bands.content(draft.text), key=lambda word: (-len(word), word))[:WORDS],
             vector=vector,
             embedder=self.embedder.name if self.embedder else None,
             filters=Filters(kinds=frozenset({"fact"})),
