@@ -5,7 +5,8 @@
 
 A turn is redacted, appended, read for memories, compared with what is known, linked, embedded and journalled.
 `cpu_p50` and `cpu_p95` are milliseconds of this process over all its threads while the caller waits; `later_cpu` is
-what the jobs of one turn take afterwards (mean). `edge_p95` is one edge, written by itself. `bulk_per_s` is the number
+what the jobs of one turn take afterwards (mean). `remember_*` is the same text as a statement, compared and embedded
+before the answer. `edge_p95` is one edge, written by itself. `bulk_per_s` is the number
 of such turns that become durable evidence in a second of wall time when many come at once; `settled_per_s` counts
 vectors and memories in.
 """
@@ -99,6 +100,17 @@ def one_by_one(memory: Memory, count: int, warm: int) -> list[float]:
     return spent[warm:]
 
 
+def statements(memory: Memory, count: int, warm: int) -> list[float]:
+    texts = turns(4)
+    spent: list[float] = []
+    for _ in range(warm + count):
+        text = next(texts)
+        began = time.process_time_ns()
+        memory.remember(text)
+        spent.append((time.process_time_ns() - began) / 1e6)
+    return spent[warm:]
+
+
 def edges(memory: Memory, count: int) -> list[float]:
     deps = memory._deps
     items = memory.items(Filters(kinds=frozenset({"fact"})), Page(limit=200))
@@ -152,6 +164,7 @@ def measure(address: str, args: argparse.Namespace) -> dict[str, object]:
         began = time.process_time_ns()
         settle(memory)
         later = (time.process_time_ns() - began) / 1e6 / (args.turns + args.warm)
+        stated = quantiles(statements(memory, args.turns // 2, 50), n=100)
         edge = edges(memory, 300)
         durable, settled = bulk(memory, args.bulk, 10)
     cuts = quantiles(spent, n=100)
@@ -162,6 +175,8 @@ def measure(address: str, args: argparse.Namespace) -> dict[str, object]:
         "cpu_p95": round(cuts[94], 2),
         "cpu_mean": round(fmean(spent), 2),
         "later_cpu": round(later, 2),
+        "remember_p50": round(stated[49], 2),
+        "remember_p95": round(stated[94], 2),
         "edge_p95": round(quantiles(edge, n=100)[94], 2),
         "bulk_per_s": round(durable),
         "settled_per_s": round(settled),
