@@ -4,13 +4,16 @@
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup run tour check test bench-crash bench-write clean
+.PHONY: help setup size run tour check test bench-crash bench-write clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## make .venv, at the versions of constraints.txt
 	@scripts/setup
+
+size: setup ## what a core installation takes on disk
+	@scripts/size
 
 run: setup ## start the server, and say how to connect to it
 	@scripts/demo $(ARGS)

@@ -20,6 +20,7 @@ from recollect.errors import Forbidden, Invalid, NotFound, checked
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import AllBut, Only
+from recollect.policy.clean import clean
 from recollect.ports import Held
 from recollect.read.query import Reader
 from recollect.read.shown import Shown
@@ -317,7 +318,7 @@ class Memory(Custody):
             raise Invalid(f"the field {name!r} is not revised this way", f"There are: {', '.join(sorted(EDITABLE))}.")
         held = self._gate.write(item_id)
         with checked():
-            after = replace(held.item, **fields)  # type: ignore[arg-type]
+            after = replace(held.item, **clean(fields)[0])  # type: ignore[arg-type]
             change = revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)
         return self._change(held, [change])
 
@@ -360,6 +361,7 @@ class Memory(Custody):
 
     def _move(self, item_id: ItemId, state: State) -> Rev:
         held = self._gate.write(item_id)
+        state, _ = clean(state)
         if type(held.item.state) is type(state):
             return held.rev
         return self._change(held, [move(held.item, state, self._deps.clock.now())])

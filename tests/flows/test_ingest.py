@@ -79,6 +79,10 @@ def test_secrets_are_gone_before_anything_is_written(memory: Memory, world: Worl
     taken = memory.ingest([say(f"use {token} for the mirror")], wait=True, thread_id="ops")
     kept = memory.remember(f"The mirror is reached with {token}.")
     memory.append([say(f"again: {token}")], thread_id="raw")
+    beside = memory.remember("The mirror has a token.", body=Fact(key="mirror", value=token), tags=[f"t {token}"])
+    memory.ingest([say("See the note.", meta={"header": [{"auth": token}]})], thread_id="meta", title=f"On {token}")
+    memory.revise(beside.item_id, body=Fact(key="mirror", value=f"now {token}"))
+    memory.archive(beside.item_id, reason=f"replaced {token}")
     assert taken.redacted
     assert kept.redacted
     assert not any(token in row for row in world.dump())

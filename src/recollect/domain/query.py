@@ -63,6 +63,8 @@ class Source(StrEnum):
     """Memories: facts and whatever else was made of the evidence."""
     EVIDENCE = "evidence"
     """The events themselves, word for word."""
+    ANY = "any"
+    """Memories; where none was made of it, the events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from recollect.errors import RecollectError, checked
 from recollect.interfaces import documents
 from recollect.interfaces.fence import bullet, fenced
 from recollect.interfaces.http import answers
-from recollect.interfaces.looking import look
 from recollect.memory import Memory
 from recollect.write.message import Remembered
 
@@ -130,9 +129,9 @@ def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None
                 ),
                 top_k=top_k,
                 budget_tokens=budget_tokens,
-                source=Source.EVIDENCE if source == "evidence" else Source.MEMORY,
+                source=Source(source),
             )
-            answer = look(door(ctx), asked) if source == "any" else door(ctx).query(asked)
+            answer = door(ctx).query(asked)
         return _result(_said(answer), documents.answer_document(answer))
 
 

@@ -78,7 +78,11 @@ class Reader:
             case Source.MEMORY:
                 served, worth = self._memories(look, question, query, agent)
             case Source.EVIDENCE:
-                served, worth = _evidence(look, question, query)
+                served, worth = _evidence(look, question, query, 0.0)
+            case Source.ANY:
+                served, worth = self._memories(look, question, query, agent)
+                if not served:
+                    served, worth = _evidence(look, question, query, NOISE)
         kept = [
             (replace(served[packed.place].result, text=packed.text), served[packed.place])
             for packed in pack([one.piece for one in served], room, worth)
@@ -135,9 +139,11 @@ class Reader:
 _SHIPPED = parse(SHIPPED)
 
 
-def _evidence(look: Look, question: Asked, query: Query) -> tuple[list[Candidate], Mapping[str, float]]:
+def _evidence(look: Look, question: Asked, query: Query, noise: float) -> tuple[list[Candidate], Mapping[str, float]]:
+    """The events that may answer, without those that fit so much worse than the best."""
     proofs = evidence.look_up(look, question, query.filters, query.top_k)
-    found = [one for one in proofs.found if _enough(one.score, proofs.confidence, query.threshold, 0.0)]
+    least = noise * max((one.score for one in proofs.found), default=0.0)
+    found = [one for one in proofs.found if _enough(one.score, proofs.confidence, query.threshold, least)]
     return [_event(one) for one in found[: query.top_k]], proofs.worth
 
 

@@ -23,7 +23,7 @@ from recollect.domain.text import name
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
 from recollect.policy.access import Denied, may_write
 from recollect.policy.chunks import chunks
-from recollect.policy.secrets import redact
+from recollect.policy.clean import clean
 from recollect.ports import UNWRITTEN, Embedder, Held, Receipt, Store
 from recollect.write.commit import Commit, Decided, Draft
 from recollect.write.extraction import Extraction
@@ -70,8 +70,7 @@ class Ingest:
     def remember(self, statement: Statement, key: str | None) -> Remembered:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
         digest = _digest("remember", self.scope, self.visibility, statement) if key else ""
-        clean = redact(statement.text)
-        stated = replace(statement, text=clean.text)
+        stated, found = clean(statement)
 
         def attempt() -> Remembered:
             now = self.clock.now()
@@ -84,11 +83,11 @@ class Ingest:
             decided.vectors += same[:1]
             then = [*decided.then, *(self._embedding(thread, now) if event.chunks else ())]
             answer = {"item_id": made.item_id, "event_id": event.id, "outcome": made.outcome}
-            answer["redacted"] = ",".join(clean.found)
+            answer["redacted"] = ",".join(found)
             rev = self._apply(
                 thread, [*changes, Append(event), *decided.changes], now, key, digest, answer, decided, then
             )
-            return Remembered(made.item_id, event.id, rev, made.outcome, clean.found)
+            return Remembered(made.item_id, event.id, rev, made.outcome, found)
 
         def repeat(receipt: Receipt) -> Remembered:
             answer = json.loads(receipt.answer)
@@ -104,7 +103,7 @@ class Ingest:
         def attempt() -> Appended:
             now = self.clock.now()
             thread, changes = self._thread(now)
-            events = [self._event(thread, _clean(message), now) for message in messages]
+            events = [self._event(thread, clean(message)[0], now) for message in messages]
             ids = tuple(event.id for event in events)
             answer: dict[str, object] = {"episode_id": thread.item.id, "event_ids": list(ids)}
             changes += [Append(event) for event in events]
@@ -134,7 +133,7 @@ class Ingest:
 
         def attempt() -> Ingested:
             now = self.clock.now()
-            thread, changes = self._thread(now, Episode(title, tuple(artifacts)))
+            thread, changes = self._thread(now, Episode(clean(title)[0], tuple(artifacts)))
             taken = self._taken(thread, messages, now)
             changes += self._artifacts(thread, artifacts, now)
             changes += [Append(event) for event in taken.new]
@@ -193,19 +192,18 @@ class Ingest:
 
     def _taken(self, thread: Held, messages: Sequence[Message], now: datetime) -> _Taken:
         """Messages without their secrets, as events; those that the thread has already as the events they are."""
-        clean = [redact(message.text) for message in messages]
-        texts = [one.text for one in clean]
+        bare = [clean(message) for message in messages]
+        texts = [message.text for message, _ in bare]
         held: Mapping[str, Sequence[Event]] = (
             self.store.repeats(self.scope.tenant, thread.item.id, texts) if thread.rev != UNWRITTEN else {}
         )
         taken = _Taken()
-        for message, one in zip(messages, clean, strict=True):
-            message = replace(message, text=one.text)
-            known = [event for event in (*held.get(one.text, ()), *taken.new) if _repeats(message, event)]
+        for message, found in bare:
+            known = [event for event in (*held.get(message.text, ()), *taken.new) if _repeats(message, event)]
             event = known[0] if known else self._event(thread, message, now)
             taken.events.append(event)
             taken.new += [] if known else [event]
-            taken.redacted += [kind for kind in one.found if kind not in taken.redacted]
+            taken.redacted += [kind for kind in found if kind not in taken.redacted]
         return taken
 
     def _understood(self, thread: Held, new: Sequence[Event], now: datetime) -> Decided:
@@ -323,10 +321,6 @@ def _ingested(answer: Mapping[str, object], rev: Rev) -> Ingested:
         later=bool(answer["later"]),
         rev=rev,
     )
-
-
-def _clean(message: Message) -> Message:
-    return replace(message, text=redact(message.text).text)
 
 
 def _draft(statement: Statement, event: Event) -> Draft:

@@ -47,7 +47,6 @@ def ask(
 
     What memory knows nothing about is answered with nothing, rather than with the nearest noise."""
     from recollect.domain.query import Filters, Form, Query, Source
-    from recollect.interfaces.looking import look
 
     with call.memory() as memory:
         with checked():
@@ -60,10 +59,10 @@ def ask(
                 form=Form.FULL if full else Form.BULLETS,
                 budget_tokens=budget,
                 threshold=threshold,
-                source=Source.EVIDENCE if evidence else Source.MEMORY,
+                source=Source.EVIDENCE if evidence else Source.ANY,
                 explain=explain,
             )
-        answer = memory.query(asked) if evidence else look(memory, asked)
+        answer = memory.query(asked)
         if json:
             from recollect.interfaces import documents
 

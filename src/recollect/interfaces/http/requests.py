@@ -118,7 +118,7 @@ class QueryBody(Asked):
         default=None, ge=0, le=1, description="The least score; left out, noise is left out."
     )
     explain: bool = Field(default=False, description="Also say which signals put each result there.")
-    source: Literal["memory", "evidence"] = Field(
+    source: Literal["memory", "evidence", "any"] = Field(
         default="memory", description="Memories, or the events word for word."
     )
     thread_id: str | None = Field(default=None, description="The conversation that asks; it gets the delta header.")
