@@ -4,7 +4,7 @@
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help setup size run tour check test bench-crash bench-write clean
+.PHONY: help setup size run tour check test hunt bench-crash bench-write clean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,9 @@ check: setup ## lint, formatting, types
 
 test: check ## check, then the whole suite
 	$(BIN)/pytest -n 2 $(ARGS)
+
+hunt: setup ## the property tests with new examples, twenty times as many
+	RECOLLECT_HUNT=20 $(BIN)/pytest -n 2 -m hypothesis $(ARGS)
 
 bench-crash: setup ## kill writers and count what was lost
 	$(BIN)/python -m bench.crash $(ARGS)

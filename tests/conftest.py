@@ -6,10 +6,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from bench.postgres import Server, temporary_postgres
+from tests.hunt import TIMES, examples
 from tests.postgres import fresh_database
 
 # Two cores, other tests beside: how long one example takes says nothing.
-settings.register_profile("recollect", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "recollect",
+    deadline=None,
+    max_examples=examples(50),
+    derandomize=not TIMES,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("recollect")
 
 SERVER = pytest.StashKey[Server]()

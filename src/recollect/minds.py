@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from recollect.clock import SystemClock
 from recollect.errors import Invalid
+from recollect.policy.prompts import TASKS
 from recollect.ports import Embedder, Writer
 from recollect.settings import Settings
 
@@ -35,13 +36,22 @@ def embedder(settings: Settings) -> Embedder | None:
 
 
 def writer(settings: Settings) -> Writer | None:
+    for task in settings.writers:
+        if task not in TASKS:
+            raise Invalid(f"no language model is asked for {task!r}", f"The tasks are: {', '.join(TASKS)}.")
     if not settings.writer:
+        if settings.writers:
+            raise Invalid("writers names models for single tasks alone", "Set writer as well.")
         return None
     from recollect.models.budget import TokenBudget
-    from recollect.models.writer import Endpoint, ModelWriter
+    from recollect.models.writer import Endpoint, ModelWriter, Writers
 
-    return ModelWriter(
-        Endpoint(settings.writer, settings.writer_url, settings.writer_key),
-        TokenBudget(settings.writer_tokens, SystemClock().now),
-        timeout=settings.writer_timeout,
+    usual = Endpoint(settings.writer, settings.writer_url, settings.writer_key)
+    budget = TokenBudget(settings.writer_tokens, SystemClock().now)
+    return Writers(
+        ModelWriter(usual, budget, timeout=settings.writer_timeout),
+        {
+            task: ModelWriter(usual.beside(model), budget, timeout=settings.writer_timeout)
+            for task, model in settings.writers.items()
+        },
     )

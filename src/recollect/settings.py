@@ -41,6 +41,8 @@ class Settings:
     embedder_key: str
     writer: str
     """The language model that reads messages for memories, such as openai:gpt-5-mini; blank means rules alone."""
+    writers: Mapping[str, str]
+    """Other language models for single tasks, by the name of the task: extract_facts, compare_statements."""
     writer_url: str
     """The address of an OpenAI-compatible service, where the model is not at its maker's own."""
     writer_key: str
@@ -96,6 +98,7 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         embedder_model=str(values.get("embedder_model") or ""),
         embedder_key=str(values.get("embedder_key") or ""),
         writer=str(values.get("writer") or ""),
+        writers=_named("writers", values.get("writers") or {}),
         writer_url=str(values.get("writer_url") or ""),
         writer_key=str(values.get("writer_key") or ""),
         writer_timeout=_number("writer_timeout", values.get("writer_timeout", 60)),
@@ -133,6 +136,21 @@ def _one_of(name: str, value: str, known: Sequence[str]) -> str:
     if value not in known:
         raise Invalid(f"the setting {name} cannot be {value!r}", f"There are: {', '.join(known)}.")
     return value
+
+
+def _named(name: str, value: object) -> Mapping[str, str]:
+    """A table of a file, or "task=model" several times with commas between."""
+    if isinstance(value, str):
+        parts = [part.partition("=") for part in value.split(",") if part.strip()]
+        value = {task.strip(): model.strip() for task, _, model in parts}
+    table = cast(dict[str, object], value) if isinstance(value, dict) else {"": value}
+    for task, model in table.items():
+        if not (task and isinstance(model, str) and model.strip()):
+            raise Invalid(
+                f"the setting {name} cannot be read",
+                "Give a table of tasks and models, or: task=model,task=model",
+            )
+    return {task: str(model) for task, model in table.items()}
 
 
 def _port(value: object) -> int:

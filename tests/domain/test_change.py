@@ -34,6 +34,7 @@ from recollect.domain.item import Active, Archived, Expired, Item, SoftDeleted
 from recollect.domain.record import Asked, Decided, Ended, Given, Lapsed, Open, Pending
 from recollect.domain.refs import item_of, refs
 from tests import strategies as some
+from tests.hunt import examples
 from tests.strategies import NOON
 
 FOR_GOOD = {Erase, Consent, Protect, Disclose}
@@ -50,7 +51,7 @@ def said_by_a_person(change: Change) -> bool:
 
 
 @pytest.mark.parametrize("member", get_args(Change), ids=named)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_every_change_has_a_way_back_or_says_why_there_is_none(member, data):
     change = data.draw(some.CHANGES[member])

@@ -18,6 +18,7 @@ from recollect.domain.journal import body_text, read_body
 from recollect.domain.level import Level
 from recollect.domain.record import Record
 from tests import strategies as some
+from tests.hunt import examples
 from tests.strategies import NOON
 
 
@@ -26,7 +27,7 @@ def named(member: type) -> str:
 
 
 @pytest.mark.parametrize("member", get_args(Change), ids=named)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_every_change_is_read_as_it_was_written(member, data):
     change = data.draw(some.CHANGES[member])
@@ -37,7 +38,7 @@ def test_every_change_is_read_as_it_was_written(member, data):
 
 
 @pytest.mark.parametrize("member", get_args(Record), ids=named)
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_every_record_is_read_as_it_was_written(member, data):
     record = data.draw(some.RECORDS[member])

@@ -13,12 +13,13 @@ from recollect.domain.ids import Rev, Seq
 from recollect.domain.journal import Body, Entry, Header, body_hash, genesis, header_hash
 from recollect.domain.scope import Role
 from tests import strategies as some
+from tests.hunt import examples
 
 FIELDS = [field.name for field in fields(Header)]
 
 
 @pytest.mark.parametrize("field", FIELDS)
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(header=some.headers(), other=some.headers())
 def test_the_hash_of_a_header_covers_every_field(field, header, other):
     assume(getattr(header, field) != getattr(other, field))
@@ -37,7 +38,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("one", "other"), list(pairwise(NAMES)))
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(header=some.headers(), name=some.names())
 def test_a_name_in_one_field_does_not_hash_like_the_same_name_in_the_next(one, other, header, name):
     here = replace(header, **{one: name, other: None})

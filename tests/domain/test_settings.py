@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import settings
+from recollect import minds, settings
 from recollect.domain.scope import Role
 from recollect.errors import Invalid
 from recollect.settings import Settings, load
@@ -43,6 +43,7 @@ def test_without_a_word_it_is_your_own_memory_in_your_home(home):
         embedder_model="",
         embedder_key="",
         writer="",
+        writers={},
         writer_url="",
         writer_key="",
         writer_timeout=60,
@@ -69,6 +70,7 @@ SAMPLES = {
     "embedder_model": ("small", "large", "huge"),
     "embedder_key": ("k1", "k2", "k3"),
     "writer": ("openai:a", "openai:b", "anthropic:c"),
+    "writers": tuple(f"extract_facts=openai:{name}" for name in "abc"),
     "writer_url": ("http://a/v1", "http://b/v1", "http://c/v1"),
     "writer_key": ("k1", "k2", "k3"),
     "writer_timeout": ("5", "6", "7"),
@@ -91,6 +93,8 @@ def test_what_is_passed_comes_before_the_environment_and_that_before_the_file(na
 
     def now(overrides: dict[str, str | None] | None = None) -> str:
         value = getattr(load(overrides), name)
+        if isinstance(value, dict):
+            return ",".join(f"{task}={model}" for task, model in value.items())
         return f"{value:g}" if isinstance(value, float) else str(value)
 
     write(home, f'{name} = "{file}"')
@@ -105,6 +109,22 @@ def test_what_is_passed_comes_before_the_environment_and_that_before_the_file(na
 def test_numbers_in_the_file_may_be_written_as_numbers(name, value, home):
     write(home, f"{name} = {value}")
     assert getattr(load(), name) == value
+
+
+def test_models_for_single_tasks_are_a_table_of_the_file(home):
+    write(home, '[writers]\nextract_facts = "openai:a"\ncompare_statements = "anthropic:b"')
+    assert load().writers == {"extract_facts": "openai:a", "compare_statements": "anthropic:b"}
+    assert load({"writers": "extract_facts = openai:c:d ,compare_statements=x"}).writers == {
+        "extract_facts": "openai:c:d",
+        "compare_statements": "x",
+    }
+
+
+@pytest.mark.parametrize("text", ["writers = 3", "writers = 'a:b'", "[writers]\nextract_facts = 2", "writers='=b'"])
+def test_what_is_no_table_of_models_is_refused(text, home):
+    write(home, text)
+    with pytest.raises(Invalid, match=r"writers cannot be read.*task=model"):
+        load()
 
 
 def test_the_file_is_read_from_the_home_that_is_chosen(tmp_path, monkeypatch):
@@ -243,3 +263,10 @@ def test_a_broken_file_of_categories_is_refused_with_its_name(text, says, tmp_pa
 def test_a_file_of_categories_that_is_not_there_is_told_of(tmp_path):
     with pytest.raises(Invalid, match="there is no file"):
         settings.read_categories(tmp_path / "none.yaml")
+
+
+def test_a_model_for_a_task_that_there_is_not_is_refused(home):
+    with pytest.raises(Invalid, match=r"no language model is asked for 'cook'.*extract_facts"):
+        minds.writer(load({"writer": "openai:a", "writers": "cook=openai:b"}))
+    with pytest.raises(Invalid, match="Set writer as well"):
+        minds.writer(load({"writers": "extract_facts=openai:b"}))

@@ -23,6 +23,7 @@ from recollect.models.local import LocalEmbedder
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.write.extraction import Caps
 from recollect.write.foreign import Thread
+from tests.hunt import examples
 from tests.worlds import World
 
 EMBEDDER = LocalEmbedder()
@@ -252,7 +253,7 @@ def test_everything_that_is_made_has_its_witnesses(memory: Memory, world: World)
             assert memory.show(change.item.id).evidence
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=2, max_size=6))
 def test_values_of_one_key_in_any_order_leave_one_that_holds_and_no_overlap(
     memory: Memory, told: list[tuple[str, int]]

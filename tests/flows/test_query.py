@@ -21,6 +21,7 @@ from recollect.models.local import LocalEmbedder
 from recollect.policy.categories import SHIPPED, Categories, parse
 from recollect.ports import Vector
 from recollect.read.query import Reader, Served
+from tests.hunt import examples
 from tests.worlds import Told as Evidence
 from tests.worlds import World
 
@@ -133,7 +134,7 @@ def test_a_threshold_drops_what_is_less_likely(world):
     assert ask(world, "When does Ana's passport expire?", threshold=1.0).results == ()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=15)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(15))
 @given(budget=st.integers(1, 400), form=st.sampled_from(Form), source=st.sampled_from(Source))
 def test_an_answer_never_exceeds_its_budget(world, budget, form, source):
     if not world.found("tomatoes"):
@@ -200,7 +201,7 @@ CATEGORIES = ("goals", "tasks", "tone", "knowledge", "relationship_dynamic", "pr
 AGENTS = ("planner", "stylist", "supervisor", "executor", "gardener")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(40))
 @given(
     agent=st.sampled_from(AGENTS),
     categories=st.one_of(st.none(), st.frozensets(st.sampled_from(CATEGORIES), min_size=1)),

@@ -46,14 +46,15 @@ from recollect.ports import Store
 from recollect.store.sidecar import FileErasures
 from tests.flows.machine import Irreversible, Reversible
 from tests.flows.snapshot import loose_ends, snapshot
+from tests.hunt import examples
 from tests.worlds import World
 
 EXAMPLES = {"sqlite": 40, "postgres": 14}  # about as long on either
-MORE = os.environ.get("RECOLLECT_STATEFUL_EXAMPLES")
 STEPS = int(os.environ.get("RECOLLECT_STATEFUL_STEPS", "40"))
 SHRINK = [Phase.shrink] if os.environ.get("RECOLLECT_STATEFUL_SHRINK") else []
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("machine", [Reversible, Irreversible])
 def test_after_any_history_a_rollback_restores_the_revision(
     machine: type[Reversible], engine: str, store: Store, tmp_path: Path
@@ -62,7 +63,7 @@ def test_after_any_history_a_rollback_restores_the_revision(
     run_state_machine_as_test(
         here,
         settings=settings(
-            max_examples=int(MORE) if MORE else EXAMPLES[engine],
+            max_examples=examples(EXAMPLES[engine]),
             stateful_step_count=STEPS,
             deadline=None,
             print_blob=True,

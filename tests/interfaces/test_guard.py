@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.interfaces.http.guard import MAX_BODY
+from tests.hunt import examples
 from tests.interfaces.conftest import CommandLine
 from tests.interfaces.served import Reply, Served, serving
 
@@ -235,7 +236,7 @@ FIELDS = {
 }
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data(), route=st.sampled_from(sorted(FIELDS)))
 def test_nothing_that_is_sent_breaks_the_server(server: Served, data: st.DataObject, route: str):
     body = data.draw(st.dictionaries(st.sampled_from(FIELDS[route]), values, max_size=5))
@@ -245,7 +246,7 @@ def test_nothing_that_is_sent_breaks_the_server(server: Served, data: st.DataObj
     json.loads(reply.body)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(raw=st.binary(max_size=200), key=st.text("abcdef 0123\t\xe9", max_size=300))
 def test_bytes_that_mean_nothing_are_refused_in_order(server: Served, raw: bytes, key: str):
     reply = server.ask("POST", "/api/memory/remember", raw, headers={"Idempotency-Key": key.strip() or "k"})

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
@@ -20,7 +20,7 @@ from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.prompt import Prompt
 from recollect.errors import Invalid, ModelFailed
 from recollect.models.budget import TokenBudget
-from recollect.models.writer import LARGEST_ANSWER, Endpoint, ModelWriter
+from recollect.models.writer import LARGEST_ANSWER, Endpoint, ModelWriter, Writers
 from recollect.policy.grounded import extracted
 from recollect.policy.prompts import extraction
 from tests.models.service import Asked, Reply, Service, closed_port, serving
@@ -95,6 +95,33 @@ def messages(asked: Asked, answer: object) -> Reply:
             "usage": usage,
         }
     )
+
+
+@pytest.mark.parametrize(
+    ("usual", "other", "expected"),
+    [
+        (Endpoint("openai:a", "http://h/v1", KEY), "openai:b", Endpoint("openai:b", "http://h/v1", KEY)),
+        (Endpoint("openai:a", "http://h/v1", KEY), "anthropic:b", Endpoint("anthropic:b")),
+        (Endpoint("llama", "http://h/v1", KEY), "qwen:7b", Endpoint("qwen:7b", "http://h/v1", KEY)),
+    ],
+)
+def test_a_key_never_goes_to_another_maker(usual: Endpoint, other: str, expected: Endpoint):
+    assert usual.beside(other) == expected
+
+
+def test_each_task_may_have_a_model_of_its_own_and_all_share_one_budget():
+    with serving(*[lambda asked: chat(asked, GOOD)] * 2) as service:
+        held = budget(2_000)
+        usual = ModelWriter(Endpoint("large", service.url, KEY), held, timeout=20, tries=1)
+        other = ModelWriter(Endpoint("small", service.url, KEY), held, timeout=20, tries=1)
+        writers = Writers(usual, {"take_notes": other})
+        try:
+            assert writers.write(PROMPT, tenant=TENANT) == EXPECTED
+            assert writers.write(replace(PROMPT, name="other_notes"), tenant=TENANT) == EXPECTED
+        finally:
+            writers.close()
+        assert [asked.body["model"] for asked in service.asked] == ["small", "large"]
+        assert held.used(TENANT) == 2 * 50
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from recollect.domain.version import Version
 from recollect.errors import RecollectError, StoreBusy
 from recollect.ports import Store
 from recollect.wiring import open_store
+from tests.hunt import examples
 from tests.strategies import NOON
 
 TENANT = TenantId("default")
@@ -194,7 +195,7 @@ MOVES = st.sampled_from(
 NUMBERS = st.integers(0, 50)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(moves=st.lists(st.tuples(MOVES, NUMBERS, NUMBERS, st.booleans()), min_size=5, max_size=25))
 def test_after_any_life_the_journal_alone_accounts_for_what_memory_holds(tmp_path_factory, moves):
     house = House(tmp_path_factory.mktemp("life") / "m.db")

@@ -20,6 +20,7 @@ from recollect.policy.candidate import Candidate
 from recollect.policy.secrets import redact
 from recollect.policy.wording import Sound, check
 from recollect.write.extract import extract
+from tests.hunt import examples
 from tests.policy.said import DIALOGUES, KEPT, LEFT_ALONE, Turn
 
 UNSEEN = Path(__file__).parent / "unseen.jsonl"
@@ -255,7 +256,7 @@ def _encodes(text: str) -> bool:
     return True
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(ROLES, SPEECH), min_size=1, max_size=5), st.data())
 def test_whatever_is_said_yields_sound_memories_with_fresh_witnesses(
     said: list[tuple[str | None, str]], data: st.DataObject
@@ -267,6 +268,11 @@ def test_whatever_is_said_yields_sound_memories_with_fresh_witnesses(
         assert set(found.witnesses) <= set(range(len(events)))
         assert fresh.intersection(found.witnesses)
         assert not redact(found.text).found
+
+
+@pytest.mark.parametrize("bare", ["A .", "the '.', then", "my ./. is", "this #", "no -- a /,b"])
+def test_a_determiner_without_a_word_is_no_noun_phrase(bare: str):
+    assert not extract([turn("Ana", "user", bare)], frozenset({0}), None)
 
 
 @pytest.mark.parametrize(

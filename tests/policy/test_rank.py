@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollect.policy.asked import Asked, asked
@@ -102,6 +102,7 @@ def test_scores_are_compared_whatever_the_scale_of_the_engine(values, scale):
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=30))
+@example([(5e-324, False), (5e-324, True)])
 def test_what_is_untrusted_never_outranks_what_is_trusted_on_the_same_question(hits):
     scores, trusted = [score for score, _ in hits], [good for _, good in hits]
     held = humbled(scores, trusted)

@@ -28,6 +28,7 @@ from recollect.domain.ids import EventId, ItemId, RecordId, Seq, VersionId
 from recollect.domain.record import Open
 from recollect.policy.replay import state
 from tests import strategies as some
+from tests.hunt import examples
 from tests.policy.journals import Life, event, lives, memory, relation, version
 from tests.strategies import NOON
 
@@ -143,7 +144,7 @@ def test_a_memory_that_pointed_at_an_erased_version_points_nowhere():
 
 def test_proposals_grants_and_rules_are_not_part_of_the_state():
     @given(record=some.record(some.Rules) | some.record(some.Asked) | some.record(some.Pending))
-    @settings(max_examples=10)
+    @settings(max_examples=examples(10))
     def told(record):
         assert rows(Note(None, record)) == []
 

@@ -47,6 +47,7 @@ from recollect.policy.rollback import (
     uncited,
     withdrawn_events,
 )
+from tests.hunt import examples
 from tests.policy.journals import Life, event, lives, memory, past, pasts, relation, version
 from tests.strategies import NOON
 
@@ -460,7 +461,7 @@ def test_a_rollback_that_is_rolled_back_restores_everything(life, data):
     assert state([*life.changes, *first.undo, *again.undo]) == state(life.changes)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(life=lives(), data=st.data())
 def test_without_one_entry_and_what_built_on_it_the_rest_is_as_if_it_had_never_been(life, data):
     journal = life.pasts()
@@ -489,7 +490,7 @@ def about(life: Life, made: list[Change | None]) -> dict[str, list[str]]:
     return held
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(life=lives(protecting=True, steps=18), data=st.data())
 def test_no_rollback_changes_a_constitutional_memory_its_words_or_their_evidence(life, data):
     journal = life.pasts()
@@ -512,7 +513,7 @@ def whole(made: list[Change | None]) -> bool:
     return needed <= ids
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(life=lives(protecting=True, erasing=True, steps=18), data=st.data())
 def test_whatever_stays_stands_on_something(life, data):
     journal = life.pasts()

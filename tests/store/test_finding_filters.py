@@ -16,6 +16,7 @@ from recollect.domain.scope import Sight
 from recollect.ports import Vector, Wanted
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
+from tests.hunt import examples
 from tests.store.conftest import ENGINES, new_world
 from tests.store.test_reading import CHOICES, NAMES, SIGHTS, any_item, asked_for, in_sight
 from tests.worlds import ANY_STATE, World, numbers
@@ -105,7 +106,7 @@ def event_passes(event: Event, episode: Item, filters: Filters, sight: Sight) ->
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(filters=ASKED, sight=SIGHTS)
 def test_exactly_the_items_that_pass_are_found(memories: Memories, way: str, filters: Filters, sight: Sight):
     world = memories.world
@@ -116,7 +117,7 @@ def test_exactly_the_items_that_pass_are_found(memories: Memories, way: str, fil
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(filters=ASKED, sight=SIGHTS)
 def test_exactly_the_events_that_pass_are_found(memories: Memories, way: str, filters: Filters, sight: Sight):
     world = memories.world
@@ -126,7 +127,7 @@ def test_exactly_the_events_that_pass_are_found(memories: Memories, way: str, fi
     assert len(found) == len(passing)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(filters=ASKED, sight=SIGHTS, limit=st.integers(1, 5))
 def test_a_short_answer_holds_the_best_of_a_long_one(memories: Memories, filters: Filters, sight: Sight, limit: int):
     world = memories.world

@@ -30,6 +30,7 @@ from recollect.domain.scope import Scope, Sight
 from recollect.ports import Citing, Kept, Rooted
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
+from tests.hunt import examples
 from tests.store.conftest import ENGINES, new_world
 from tests.worlds import ALL, ANY_STATE, DAWN, EVERYTHING, World
 
@@ -217,7 +218,7 @@ def test_every_filter_has_values_to_be_tried_with():
     assert CHOICES.keys() == {field.name for field in fields(Filters)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_filters_sight_and_page_together_keep_what_the_model_keeps(crowd: Crowd, data: st.DataObject):
     world, items = crowd.world, crowd.items
@@ -245,7 +246,7 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(crowd: Crowd):
     assert len(read) > 21
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(SIGHTS, st.data())
 def test_ids_are_found_by_their_ending_within_sight(crowd: Crowd, sight: Sight, data: st.DataObject):
     world, items = crowd.world, [*crowd.items, *crowd.withdrawn]

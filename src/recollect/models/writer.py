@@ -1,9 +1,9 @@
 """Any language model behind the Writer port: an answer in the form that was asked for, or ModelFailed, soon enough."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -49,6 +49,11 @@ class Endpoint:
         maker, _, name = self.model.partition(":")
         # With an address of its own the whole string is the model's name: some hold a colon.
         return ("openai", self.model) if self.url and maker not in _MAKERS else (maker, name)
+
+    def beside(self, model: str) -> "Endpoint":
+        """Another model: at the same address with the same key, unless it names another maker."""
+        other = Endpoint(model)
+        return other if other.maker in _MAKERS and other.maker != self.maker else replace(self, model=model)
 
     def check(self) -> None:
         """Raises Invalid where no model can be meant, or where what it takes is not installed."""
@@ -115,6 +120,21 @@ class ModelWriter:
                 where = self._where
                 self._line = _Line(_model(where) if isinstance(where, Endpoint) else where)
             return self._line
+
+
+class Writers:
+    """One language model for most tasks, and others for some. They share a tenant's budget."""
+
+    def __init__(self, usual: ModelWriter, others: Mapping[str, ModelWriter]) -> None:
+        self._usual, self._others = usual, others
+        self.name = usual.name
+
+    def write(self, prompt: Prompt[T], *, tenant: TenantId) -> T:
+        return self._others.get(prompt.name, self._usual).write(prompt, tenant=tenant)
+
+    def close(self) -> None:
+        for one in (self._usual, *self._others.values()):
+            one.close()
 
 
 class _Line:

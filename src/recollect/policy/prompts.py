@@ -17,6 +17,9 @@ from recollect.policy.candidate import CATEGORIES
 from recollect.policy.pairs import Pair
 from recollect.policy.wording import LONGEST
 
+EXTRACT, COMPARE = "extract_facts", "compare_statements"
+TASKS = (EXTRACT, COMPARE)
+"""What a language model may be asked for; each may have a model of its own."""
 MOST_FACTS = 5
 LONGEST_TURN = 6_000
 """Characters of a turn that the model gets to see."""
@@ -173,7 +176,7 @@ def extraction(turns: Sequence[Event], fresh: frozenset[int]) -> Prompt[Extracte
     ]
     fence, fenced = _fenced(rows)
     system = _EXTRACTION.format(data=_DATA.format(fence=fence))
-    return Prompt("extract_facts", system, fenced, ExtractedFacts, longest=2_000)
+    return Prompt(EXTRACT, system, fenced, ExtractedFacts, longest=2_000)
 
 
 def comparison(statement: str, earlier: Sequence[str]) -> Prompt[Comparison]:
@@ -181,7 +184,7 @@ def comparison(statement: str, earlier: Sequence[str]) -> Prompt[Comparison]:
     rows = [{"number": number, "earlier": _shortened(text)} for number, text in enumerate(earlier, 1)]
     fence, fenced = _fenced([{"new": _shortened(statement)}, *rows])
     system = _COMPARISON.format(data=_DATA.format(fence=fence))
-    return Prompt("compare_statements", system, fenced, Comparison, longest=100 + 40 * len(earlier))
+    return Prompt(COMPARE, system, fenced, Comparison, longest=100 + 40 * len(earlier))
 
 
 def compared(answer: Comparison, count: int) -> list[Pair]:

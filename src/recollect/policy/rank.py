@@ -14,7 +14,7 @@ and facts were set by hand afterwards. `python -m bench.recall --data FILE` meas
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from math import exp, log, sqrt
+from math import exp, log, nextafter, sqrt
 from typing import Final
 
 from recollect.policy.asked import Asked, stems
@@ -212,7 +212,7 @@ def humbled(scores: Sequence[float], trusted: Sequence[bool]) -> list[float]:
     held: list[float] = []
     for score, believed in zip(scores, trusted, strict=True):
         rivals = [other for other, good in zip(scores, trusted, strict=True) if good and 4 * other >= score]
-        held.append(score if believed or not rivals else min(score, 0.99 * min(rivals)))
+        held.append(score if believed or not rivals else min(score, 0.99 * min(rivals), nextafter(min(rivals), 0)))
     return held
 
 

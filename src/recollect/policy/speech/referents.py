@@ -43,7 +43,8 @@ _STOP = (
 )
 _PHRASE = re.compile(
     rf"(?<![\w'])(?P<det>the|my|our|this|that|a|an|no|"
-    rf"(?!(?:that|it|there|what|here|let|who|he|she|where|how|everything|everyone)')\w+'s)\s+(?P<body>(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
+    rf"(?!(?:that|it|there|what|here|let|who|he|she|where|how|everything|everyone)')\w+'s)\s+"
+    rf"(?P<body>(?=['./#-]*\w)(?!(?:{_STOP})\b)[\w'./#-]+(?:\s+(?!(?:{_STOP})\b)[\w'./#-]+){{0,3}})",
     re.IGNORECASE,
 )
 _NAME = re.compile(
