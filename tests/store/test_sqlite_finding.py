@@ -68,6 +68,17 @@ def opened(path: Path) -> Iterator[Store]:
         store.close()
 
 
+def test_texts_are_scored_whatever_their_mean_length_is(store: Store, world: World):
+    """Two tenants in a file, and texts of two words each, the tenant's among them: their mean comes down from sixteen
+    to exactly six and goes on."""
+    new_world(store).say("coffee")
+    world.say(*["tea"] * 480)
+    asked = replace(TEA, vector=None, embedder=None)
+    for _ in range(30):
+        world.say("tea")
+        assert all((hit.text or 0) > 0 for hit in store.find_events(world.tenant, asked).hits)
+
+
 OTHER_PROCESS = """
 import os, sys
 from pathlib import Path
