@@ -205,7 +205,18 @@ def compared(then: Snapshot, now: Snapshot, excused: Aside) -> tuple[list[str], 
     for key in yours.keys() - mine.keys():
         if key[1] in excused.kept:
             del yours[key]
+    for key in mine.keys() & yours.keys() if excused.erased else ():
+        yours[key] = _moved_back(yours[key], mine[key])
     return [mine[key] for key in sorted(mine)], [yours[key] for key in sorted(yours)]
+
+
+def _moved_back(ours: str, theirs: str) -> str:
+    """A memory may say that it was changed later than it was then: the entry of a change that activated a version which
+    was erased has no body any more, and what it did to the moment cannot be undone."""
+    (now, then) = (json.loads(line).get("item") for line in (ours, theirs))
+    if now and now["updated_at"] > then["updated_at"]:
+        return codec.canonical({"item": now | {"updated_at": then["updated_at"]}})
+    return ours
 
 
 def _key(line: str) -> tuple[str, str]:
