@@ -30,7 +30,7 @@ test: check ## check, then the whole suite
 	$(BIN)/pytest -n 2 $(ARGS)
 
 hunt: setup ## the property tests with new examples, twenty times as many
-	RECOLLECT_HUNT=20 $(BIN)/pytest -n 2 -m hypothesis $(ARGS)
+	RECOLLECT_HUNT=20 $(BIN)/pytest -n 2 -m hypothesis -o faulthandler_timeout=0 $(ARGS)
 
 bench-crash: setup ## kill writers and count what was lost
 	$(BIN)/python -m bench.crash $(ARGS)
