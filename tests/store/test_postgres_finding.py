@@ -13,6 +13,7 @@ from recollect.domain.event import Event
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.ports import Vector, Wanted
+from recollect.store.postgres import finding
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.finding import Finder, _Near
 from recollect.store.sql import SqlStore
@@ -81,7 +82,7 @@ def test_the_first_vectors_of_an_embedder_bring_an_index_of_their_own(
     fill(found_world(engine), 3, 1)
     mine = [text for text in definitions(superuser) if "o''model" in text]
     assert mine
-    assert all(f"vector({DIMENSION})" in text for text in mine)
+    assert all(f"halfvec({DIMENSION})" in text for text in mine)
     short = found_world(engine)
     told = short.tell("tea")
     short.apply(vectors=[Vector("short", f"e:{told.event.id}", pack("<2f", 1, 0))])
@@ -106,7 +107,8 @@ def test_the_index_can_answer_what_is_asked_of_it(engine: PostgresEngine):
         question = _Near(tx, Sought.EVENTS, asked, engine._finder._in)
         tx.one("select set_config('enable_sort', 'off', true) where :tenant <> ''")
         plan = tx.all(
-            f"explain select x.ref from vectors x where {question._ours} order by {question._apart} limit 10",
+            f"explain select x.ref from vectors x where {question._ours} and {question._marks} "
+            f"order by {question._about} limit 10",
             **question._query,
         )
     assert any("Order By: " in row[0] for row in plan), plan
@@ -128,6 +130,71 @@ def test_those_that_pass_are_found_among_many_that_do_not(engine: PostgresEngine
     fill(world, 300, 7, user="ben")
     mine = fill(world, 4, 8)
     assert set(near(world, vectors(1, 9)[0], 5, user_id="ana")) == {event.id for event in mine}
+
+
+@pytest.mark.parametrize("mine", [4, 40, 200])
+@pytest.mark.parametrize("exact_up_to", [50, 150])
+def test_however_many_pass_the_nearest_of_them_are_found(engine: PostgresEngine, mine: int, exact_up_to: int):
+    """Few are listed and compared, many are looked for further down the index."""
+    world = found_world(engine)
+    fill(world, 600, 17, user="ben")
+    own = {event.id for event in fill(world, mine, 18)}
+    engine._finder._exact_up_to = exact_up_to
+    for question in vectors(3, 19):
+        found = near(world, question, 20, user_id="ana")
+        engine._finder._exact_up_to = 10**6
+        one_by_one = near(world, question, 20, user_id="ana")
+        engine._finder._exact_up_to = exact_up_to
+        assert set(found) <= own
+        assert len(one_by_one) == min(mine, 20)
+        assert len(set(found) & set(one_by_one)) >= 0.9 * len(one_by_one)
+
+
+@pytest.mark.parametrize("mine", [4, 40, 200])
+def test_however_many_pass_their_words_are_found(engine: PostgresEngine, mine: int):
+    world = found_world(engine)
+    fill(world, 600, 17, user="ben")
+    own = {event.id for event in fill(world, mine, 18)}
+    asked = Wanted(words=("tea",), filters=Filters(user_id="ana"), sight=EVERYTHING, limit=20)
+    found = [hit.ref[2:] for hit in world.store.find_events(world.tenant, asked).hits]
+    assert len(found) == len(set(found)) == min(mine, 20)
+    assert set(found) <= own
+
+
+def test_how_common_a_word_is_is_judged_by_a_part_of_the_table(engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch):
+    fill(found_world(engine), 300, 20)
+    world = found_world(engine)
+    fill(world, 900, 21)
+    monkeypatch.setattr(finding, "_COUNTED", 200)
+    asked = Wanted(words=("tea", "3"), filters=Filters(), sight=EVERYTHING, limit=5)
+    found = world.store.find_events(world.tenant, asked)
+    assert 600 <= found.frequency["tea"] <= 900
+    assert found.frequency["3"] == 1
+
+
+def test_a_tenant_that_has_most_of_a_table_finds_its_own_alone(postgres_database: str):
+    engine = PostgresEngine(postgres_database)
+    try:
+        world = found_world(engine)
+        own = {event.id for event in fill(world, 300, 24)}
+        with psycopg.connect(postgres_database, autocommit=True) as superuser:
+            other = world
+            while other is world or _part(superuser, other) != _part(superuser, world):
+                other = found_world(engine)
+                fill(other, 3, 22)
+            superuser.execute("analyze recollect.docs")
+        asked = Wanted(words=("tea",), filters=Filters(), sight=EVERYTHING, limit=10_000)
+        for searching, said in ((world, own), (other, None)):
+            found = {hit.ref[2:] for hit in searching.store.find_events(searching.tenant, asked).hits}
+            assert found == said if said else len(found) == 3
+            assert engine._finder._sizes[searching.tenant, Sought.EVENTS].alone is (searching is world)
+    finally:
+        engine.close()
+
+
+def _part(superuser: psycopg.Connection, world: World) -> int | None:
+    row = superuser.execute("select tableoid from recollect.docs where tenant = %s limit 1", [world.tenant]).fetchone()
+    return row[0] if row else None
 
 
 def test_nothing_crosses_tenants_although_they_share_an_index(engine: PostgresEngine):
@@ -157,7 +224,11 @@ def test_nothing_stays_in_the_session(engine: PostgresEngine):
 
 
 @pytest.mark.parametrize(
-    "function", ["recollect_frequencies(array['tea'], 9)", "recollect_find(array['tea'], array[1.0], 'e:', 1, 9, null)"]
+    "function",
+    [
+        "recollect_frequencies(array['tea'], 9, false)",
+        "recollect_find(array['tea'], array[1.0], 'e:', 1, 9, null, false)",
+    ],
 )
 def test_looking_without_a_tenant_or_as_somebody_else_is_refused(superuser: psycopg.Connection, function: str):
     with superuser.transaction(force_rollback=True):

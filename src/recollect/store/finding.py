@@ -4,7 +4,7 @@ The indexes only propose. What is handed out is read here, in the transaction of
 behind or ahead can neither show what is out of sight nor bring back what is gone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recollect.domain.level import Level
@@ -89,13 +89,21 @@ _CONFIRM: Mapping[Sought, Callable[[Tx, Engine, Sequence[Key], Filters, Sight], 
 }
 
 
+def confirm(
+    tx: Tx, engine: Engine, sought: Sought, wanted: Wanted, keys: Iterable[Key], known: Container[Key] = ()
+) -> dict[Key, Row]:
+    """The rows of those that pass, but for those that are known."""
+    asked = [key for key in keys if key not in known]
+    return _CONFIRM[sought](tx, engine, asked, wanted.filters, wanted.sight) if asked else {}
+
+
 def find(tx: Tx, engine: Engine, sought: Sought, wanted: Wanted) -> Hits:
     """The best texts and the best vectors, united. Where too few of the candidates are confirmed, look further down."""
     depth = wanted.limit
     while True:
         proposed = engine.propose(tx, sought, wanted, depth)
         keys = list({**proposed.text, **proposed.cosine})
-        confirmed = _CONFIRM[sought](tx, engine, keys, wanted.filters, wanted.sight) if keys else {}
+        confirmed = {**proposed.confirmed, **confirm(tx, engine, sought, wanted, keys, proposed.confirmed)}
         text = [key for key in proposed.text if key in confirmed][: wanted.limit]
         near = [key for key in proposed.cosine if key in confirmed][: wanted.limit]
         short_of_text = proposed.more_text and len(text) < wanted.limit

@@ -6,7 +6,7 @@ that does not bind `:tenant` is refused here, whatever it does; PostgreSQL's row
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +30,7 @@ class Proposed:
     """Candidates of an engine's indexes by the key of their event or version, each index best first.
 
     `more_text` / `more_cosine`: whether that index might have more. `documents` and `frequency` as in Hits.
+    `confirmed`: the rows of those that pass, where the engine has looked already.
     """
 
     text: Mapping[Key, float]
@@ -38,6 +39,7 @@ class Proposed:
     more_cosine: bool
     documents: int
     frequency: Mapping[str, int]
+    confirmed: Mapping[Key, Row] = field(default_factory=dict[Key, Row])
 
 
 class Tx(Protocol):

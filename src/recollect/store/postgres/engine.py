@@ -123,7 +123,7 @@ class PostgresEngine:
         return [(ref, score) for ref, score in found]
 
     def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
-        return self._finder.propose(tx, sought, wanted, depth)
+        return self._finder.propose(tx, self, sought, wanted, depth)
 
     def backup(self, target: Path) -> None:
         """A copy of all tenants from one moment, as lines of JSON (gzip): a header, then for every tenant a line with

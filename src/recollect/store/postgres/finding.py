@@ -1,27 +1,29 @@
 """Candidates on PostgreSQL: words out of GIN, vectors one by one or out of HNSW."""
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import log
 
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.ports import Wanted
-from recollect.store.finding import passing_events, passing_items
+from recollect.store.finding import confirm, passing_events, passing_items
 from recollect.store.postgres.pool import Connection
 from recollect.store.postgres.tx import sent
 from recollect.store.postgres.words import folded
 from recollect.store.rarity import Phrase, rarest
-from recollect.store.tx import Key, Proposed, Sought, Tx
+from recollect.store.tx import Engine, Key, Proposed, Row, Sought, Tx
 from recollect.store.words import phrases
 
-EXACT_UP_TO = 20_000
-"""So many vectors of a tenant are compared one by one where filters or sight narrow the question, a quarter of them
-where they do not. Above it, an index proposes the nearest, whether they pass or not."""
-_NARROWED = 8
+EXACT_UP_TO = 5_000
+"""So many vectors of a tenant are compared one by one. Above it, an index proposes the nearest, whether they pass or
+not. Where few of those do, and no more than so many texts pass in all, these are compared one by one."""
+_AHEAD = 2
 """How much further down is looked at once where filters or sight narrow the question."""
-_COUNTED = 20_000
+_DEEPEST = 20_000
+"""How far down is looked where few pass and there are many of them."""
+_COUNTED = 2_000
 _FIRST_TEXTS = 200
 _AVERAGED = 10_000
 _DRIFT = 1.25
@@ -50,6 +52,8 @@ class Size:
     seq: int
     documents: int
     average: float
+    alone: bool
+    """Most rows of its part of the table are the tenant's."""
 
 
 class Finder:
@@ -63,27 +67,27 @@ class Finder:
         self._frequencies: dict[tuple[TenantId, str], tuple[int, int]] = {}
         self._vectors: dict[tuple[TenantId, str], tuple[int, int]] = {}
 
-    def propose(self, tx: Tx, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
+    def propose(self, tx: Tx, engine: Engine, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
         row = tx.one("select seq from tenants where tenant = :tenant")
         seq = int(row[0]) if row else 0
         size = self._size(tx, sought, seq)
         asked = {word: [text for p in phrases(word) if (text := folded(p)).strip()] for word in wanted.words}
-        known = self._counted(tx, [p for found in asked.values() for p in found], seq)
+        known = self._counted(tx, [p for found in asked.values() for p in found], seq, size)
         kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
-        deep = depth * _NARROWED if _narrows(wanted) else depth
-        text = self._texts(tx, sought, kept, size, deep)
-        more_text = len(text) >= deep
-        if deep > depth and text:
-            passed = _passed(tx, sought, wanted, list(text))
-            text = dict([(id, score) for id, score in text.items() if id in passed][:depth])
-        cosine, more = self._cosines(tx, sought, wanted, depth, seq, list(text))
-        if more_text and (others := [f"{sought.value}{id}" for id in cosine if id not in text]):
+        near = _Near(tx, sought, wanted, self._in) if wanted.vector is not None and wanted.embedder else None
+        few = near is None or self._count_vectors(tx, wanted.embedder or "", seq) <= self._exact_up_to
+        search = _Search(tx, engine, sought, wanted, near, few, lambda *how: self._texts(tx, sought, kept, size, *how))
+        found = search.narrowed(depth, self._exact_up_to) if _narrows(wanted) else search.plain(depth)
+        text = found.text
+        cosine = {**(near.of_texts([id for id in text if id not in found.cosine]) if near else {}), **found.cosine}
+        if found.more_text and (others := [f"{sought.value}{id}" for id in cosine if id not in text]):
             text = {**text, **self._texts(tx, sought, kept, size, len(others), others)}
         frequency = {
             word: min(size.documents, min((known[p] for p in found if p in known), default=0))
             for word, found in asked.items()
         }
-        return Proposed(text, cosine, more_text, more, size.documents, frequency)
+        nearest = dict(sorted(cosine.items(), key=lambda pair: -pair[1]))
+        return replace(found, text=text, cosine=nearest, documents=size.documents, frequency=frequency)
 
     # -- words ----------------------------------------------------------------------------------------------
 
@@ -95,20 +99,22 @@ class Finder:
         row = tx.one(
             "select (select count(*) from docs where tenant = :tenant), "
             "(select avg(octets)::float8 from "
-            "(select octets from docs where tenant = :tenant and ref >= :mark and ref < :end limit :some) as few)",
+            "(select octets from docs where tenant = :tenant and ref >= :mark and ref < :end limit :some) as few), "
+            "(select c.reltuples from pg_catalog.pg_class c "
+            "where c.oid = (select d.tableoid from docs d where d.tenant = :tenant limit 1))",
             mark=sought.value,
             end=f"{sought.value}~",
             some=_AVERAGED,
         )
         assert row is not None
-        size = Size(seq, int(row[0]), max(1.0, float(row[1] or 1)))
+        size = Size(seq, int(row[0]), max(1.0, float(row[1] or 1)), 0 < float(row[2] or 0) <= 2 * row[0])
         with self._guard:
             self._sizes[tx.tenant, sought] = size
         return size
 
-    def _counted(self, tx: Tx, asked: Sequence[str], seq: int) -> dict[str, int]:
-        """In how many texts each phrase is; one that has no word is left out. Counts of common ones are remembered for
-        longer."""
+    def _counted(self, tx: Tx, asked: Sequence[str], seq: int, size: Size) -> dict[str, int]:
+        """In how many texts each phrase is, about so where it is in many; one that has no word is left out. Counts of
+        common ones are remembered for longer."""
         found: dict[str, int] = {}
         unknown: list[str] = []
         for phrase in dict.fromkeys(asked):
@@ -119,17 +125,18 @@ class Finder:
                 unknown.append(phrase)
         if unknown:
             counted = tx.all(
-                "select phrase, texts from recollect_frequencies(:phrases, :most) "
+                "select phrase, texts from recollect_frequencies(:phrases, :most, :alone) "
                 "where current_setting('app.tenant') = :tenant",
                 phrases=unknown,
                 most=_COUNTED,
+                alone=size.alone,
             )
             with self._guard:
                 if len(self._frequencies) > _REMEMBERED:
                     self._frequencies.clear()
                 for phrase, texts in counted:
-                    found[phrase] = int(texts)
-                    self._frequencies[tx.tenant, phrase] = (int(texts), seq)
+                    found[phrase] = min(int(texts), size.documents)
+                    self._frequencies[tx.tenant, phrase] = (found[phrase], seq)
         return found
 
     def _texts(
@@ -144,7 +151,7 @@ class Finder:
         if not kept:
             return {}
         found = tx.all(
-            "select ref, score from recollect_find(:phrases, :weights, :mark, :average, :depth, :among) "
+            "select ref, score from recollect_find(:phrases, :weights, :mark, :average, :depth, :among, :alone) "
             "where current_setting('app.tenant') = :tenant",
             phrases=[phrase.text for phrase in kept],
             weights=[_weight(phrase.frequency, size.documents) for phrase in kept],
@@ -152,27 +159,11 @@ class Finder:
             average=size.average,
             depth=depth,
             among=among,
+            alone=size.alone,
         )
         return {ref[2:]: score for ref, score in found}
 
     # -- vectors --------------------------------------------------------------------------------------------
-
-    def _cosines(
-        self, tx: Tx, sought: Sought, wanted: Wanted, depth: int, seq: int, texts: list[Key]
-    ) -> tuple[dict[Key, float], bool]:
-        if wanted.vector is None or wanted.embedder is None:
-            return {}, False
-        near = _Near(tx, sought, wanted, self._in)
-        narrow = _narrows(wanted)
-        few = self._exact_up_to if narrow else self._exact_up_to // 4
-        if depth > _WIDEST * 5 or self._count_vectors(tx, wanted.embedder, seq) <= few:
-            best = near.compared(depth)
-        else:
-            best = near.indexed(depth * _NARROWED if narrow else depth)
-            if narrow and near.found >= depth * _NARROWED and len(_passed(tx, sought, wanted, list(best))) < depth:
-                best = near.compared(depth)  # few pass: those alone, one by one
-        cosine = {**near.of_texts([text for text in texts if text not in best]), **best}
-        return dict(sorted(cosine.items(), key=lambda pair: -pair[1])), near.found >= depth
 
     def _count_vectors(self, tx: Tx, embedder: str, seq: int) -> int:
         count, at = self._vectors.get((tx.tenant, embedder), (0, -1))
@@ -184,6 +175,95 @@ class Finder:
             with self._guard:
                 self._vectors[tx.tenant, embedder] = (count, seq)
         return count
+
+
+class _Search:
+    """The walk through both indexes for one question, as far down as it takes."""
+
+    def __init__(
+        self,
+        tx: Tx,
+        engine: Engine,
+        sought: Sought,
+        wanted: Wanted,
+        near: "_Near | None",
+        few: bool,
+        texts: Callable[..., dict[Key, float]],
+    ) -> None:
+        self._tx, self._engine, self._sought, self._wanted = tx, engine, sought, wanted
+        self._near, self._few, self._texts = near, few, texts
+
+    def plain(self, depth: int) -> Proposed:
+        """Everything passes, or nearly so."""
+        text = self._texts(depth)
+        best = self._nearest(depth)
+        return _proposed(text, best, len(text) >= depth, self._near is not None and self._near.found >= depth)
+
+    def narrowed(self, depth: int, few: int) -> Proposed:
+        """Those that pass, at least `depth` by either index where there are so many. How many do so among the first
+        tells how far down to look; where that is far, and few pass in all, they are compared one by one."""
+        passed: dict[Key, Row] = {}
+        deep = depth * _AHEAD
+        while True:
+            text = self._texts(deep)
+            best = self._nearest(deep)
+            more_text = len(text) >= deep
+            more = self._near is not None and self._near.found >= deep
+            passed |= confirm(self._tx, self._engine, self._sought, self._wanted, {**text, **best}, passed)
+            text, best = _those(text, passed), _those(best, passed)
+            short = (more_text and len(text) < depth) or (more and len(best) < depth)
+            if not short or deep >= _DEEPEST:
+                break
+            least = min(len(text) if more_text else deep, len(best) if more else deep)
+            further = int(1.3 * depth * deep / max(least, 1))
+            if further > few // 5 and (listed := self._listed(few)) is not None:
+                text = self._texts(depth, [f"{self._sought.value}{id}" for id in listed])
+                best = self._near.of_texts(listed) if self._near else {}
+                more_text = more = False
+                break
+            deep = min(max(2 * deep, further), _DEEPEST)
+        if self._near and more and len(best) < depth:
+            best, more = self._near.compared(depth), False
+        nearest = dict(sorted(best.items(), key=lambda pair: -pair[1])[:depth])
+        return replace(_proposed(dict(list(text.items())[:depth]), nearest, more_text, more), confirmed=passed)
+
+    def _nearest(self, depth: int) -> dict[Key, float]:
+        if self._near is None:
+            return {}
+        return self._near.compared(depth) if self._few or depth > 5 * _WIDEST else self._near.indexed(depth)
+
+    def _listed(self, most: int) -> list[Key] | None:
+        """All texts that pass; None where there are more."""
+        passing = passing_events if self._sought is Sought.EVENTS else passing_items
+        name = "e" if self._sought is Sought.EVENTS else "v"
+        table = "events e" if self._sought is Sought.EVENTS else "versions v"
+        where, values = passing(self._wanted.filters, self._wanted.sight)
+        # One memory after the other: few are expected, and the limit ends it where there are more.
+        self._plan("off")
+        found = self._tx.all(
+            f"select {name}.id from items i join {table} on {name}.tenant = :tenant and {name}.item_id = i.id "
+            f"where i.tenant = :tenant and {' and '.join(where)} limit :most",
+            most=most + 1,
+            **values,
+        )
+        self._plan("on")
+        return [row[0] for row in found] if len(found) <= most else None
+
+    def _plan(self, whole: str) -> None:
+        """Whether the server may read whole tables to join them."""
+        self._tx.one(
+            "select set_config('enable_hashjoin', :whole, true), set_config('enable_mergejoin', :whole, true) "
+            "where :tenant <> ''",
+            whole=whole,
+        )
+
+
+def _proposed(text: Mapping[Key, float], cosine: Mapping[Key, float], more_text: bool, more_cosine: bool) -> Proposed:
+    return Proposed(text, cosine, more_text, more_cosine, 0, {})
+
+
+def _those(found: Mapping[Key, float], passed: Container[Key]) -> dict[Key, float]:
+    return {id: score for id, score in found.items() if id in passed}
 
 
 class _Near:
@@ -205,6 +285,11 @@ class _Near:
         self._like_ours = self._ours.replace(f"and {self._in}.vector_dims", f"and case when {self._in}.vector_dims")
         self._like_ours += " then true else false end"
         self._apart = f"(x.embedding::{self._in}.vector({dimension}) operator({self._in}.<=>) :query)"
+        # As the index keeps them: half as long.
+        self._about = (
+            f"(x.embedding::{self._in}.halfvec({dimension}) operator({self._in}.<=>) "
+            f":query::{self._in}.vector::{self._in}.halfvec({dimension}))"
+        )
         self._query = {"query": sent(wanted.vector)}
         # How references begin, and the text in them. Told apart by equal references where that will do: those are in an
         # index, whichever side the server comes from.
@@ -243,7 +328,7 @@ class _Near:
         )
         return self._best(
             f"select {self._name}, 1 - {self._apart} from vectors x where {self._ours} and {self._marks} "
-            f"order by {self._apart} limit :depth",
+            f"order by {self._about} limit :depth",
             depth=depth,
         )
 
@@ -274,21 +359,6 @@ class _Near:
             if cosine == cosine:  # a vector of length nothing is near to none
                 best[id] = max(cosine, best.get(id, -1.0))
         return best
-
-
-def _passed(tx: Tx, sought: Sought, wanted: Wanted, ids: list[Key]) -> set[Key]:
-    """Those of these texts that pass."""
-    table, name, passing = (
-        ("events e", "e", passing_events) if sought is Sought.EVENTS else ("versions v", "v", passing_items)
-    )
-    where, values = passing(wanted.filters, wanted.sight)
-    found = tx.all(
-        f"select {name}.id from {table} join items i on i.tenant = :tenant and i.id = {name}.item_id "
-        f"where {name}.tenant = :tenant and {name}.id in :ids[] and {' and '.join(where)}",
-        ids=ids,
-        **values,
-    )
-    return {row[0] for row in found}
 
 
 def _narrows(wanted: Wanted) -> bool:

@@ -312,8 +312,9 @@ call spread('vectors');
 
 call guard('vectors');
 
--- An index over the vectors of one embedder, made when it is first used: the application may not make one itself, and
--- this makes no other. The function is its owner's, who owns the table.
+-- Two indexes over the vectors of one embedder, of events and of versions, made when it is first used: the application
+-- may not make one itself, and this makes no other. They hold numbers of half the length, which are enough to tell who
+-- is near; how near is told by the table. The function is its owner's, who owns the table.
 create function recollect_index_vectors(embedder text, dimension integer) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -323,15 +324,19 @@ declare
     place text := (select n.nspname from pg_extension e join pg_namespace n on n.oid = e.extnamespace
                    where e.extname = 'vector');
     name text := 'vectors_' || substr(md5(embedder || ' ' || dimension), 1, 16);
+    marks text;
 begin
-    if dimension not between 1 and 2000 or to_regclass('recollect.' || name) is not null then
+    if dimension not between 1 and 2000 or to_regclass('recollect.' || name || '_1') is not null then
         return;
     end if;
-    execute format(
-        'create index %I on recollect.vectors using hnsw ((embedding::%I.vector(%s)) %I.vector_cosine_ops) '
-        'where embedder = %L and %I.vector_dims(embedding) = %s',
-        name, place, dimension, place, embedder, place, dimension
-    );
+    foreach marks in array array['ref < ''f''', 'ref >= ''v:'' and ref < ''v;'''] loop
+        execute format(
+            'create index %I on recollect.vectors using hnsw ((embedding::%I.halfvec(%s)) %I.halfvec_cosine_ops) '
+            'where embedder = %L and %I.vector_dims(embedding) = %s and ' || marks,
+            name || case when marks like '%v%' then '_2' else '_1' end,
+            place, dimension, place, embedder, place, dimension
+        );
+    end loop;
 end
 $$;
 
@@ -401,8 +406,11 @@ begin
 end
 $$;
 
--- How many texts of the tenant hold a phrase, counted no further than `most`.
-create function recollect_frequencies(phrases text[], most integer) returns table (phrase text, texts bigint)
+-- How many texts of the tenant hold a phrase: counted up to `most`, and beyond that judged by how much of the table, from
+-- the first one on, it took to find so many. Rows come in the order of their blocks. `alone`: most rows of this part of the table are the
+-- tenant's, so that walking through all of the tenant's places in the index as well saves nothing.
+create function recollect_frequencies(phrases text[], most integer, alone boolean)
+returns table (phrase text, texts bigint)
 language plpgsql stable security definer
 set search_path = pg_catalog, recollect, pg_temp
 set plan_cache_mode = force_custom_plan
@@ -411,6 +419,9 @@ as $$
 declare
     mine text := nullif(current_setting('app.tenant', true), '');
     within tsquery;
+    first bigint;
+    last bigint;
+    part oid;
 begin
     if mine is null then
         raise exception 'a search without a tenant' using errcode = 'insufficient_privilege';
@@ -418,10 +429,16 @@ begin
     foreach phrase in array phrases loop
         within := phraseto_tsquery('recollect.words', phrase);
         if numnode(within) > 0 then
-            within := quote_literal(recollect.mark(mine))::tsquery && within;
-            texts := (select count(*) from (
-                select from recollect.docs d where d.tenant = mine and d.tsv @@ within limit most
-            ) as counted);
+            if not alone then
+                within := quote_literal(recollect.mark(mine))::tsquery && within;
+            end if;
+            select count(*), (min(counted.ctid)::text::point)[0], (max(counted.ctid)::text::point)[0], max(tableoid)
+            into texts, first, last, part from (
+                select d.ctid, d.tableoid from recollect.docs d where d.tenant = mine and d.tsv @@ within limit most
+            ) as counted;
+            if texts >= most then
+                texts := texts * (greatest(pg_relation_size(part) / 8192, last + 1) - first) / (last + 1 - first);
+            end if;
             return next;
         end if;
     end loop;
@@ -431,7 +448,8 @@ $$;
 -- The best texts of one kind for weighted phrases: of each phrase its weight, more where it occurs more than once, less
 -- in a text that is longer than the average. One occurrence ranks as 0.0607927. `among` narrows it to these texts.
 create function recollect_find(
-    phrases text[], weights double precision[], kind text, average double precision, hits integer, among text[]
+    phrases text[], weights double precision[], kind text, average double precision, hits integer, among text[],
+    alone boolean
 ) returns table (ref text, score double precision)
 language plpgsql stable security definer
 set search_path = pg_catalog, recollect, pg_temp
@@ -443,7 +461,7 @@ declare
     asked tsquery[] := (select array_agg(phraseto_tsquery('recollect.words', p) order by n)
                         from unnest(phrases) with ordinality as given (p, n));
     wanted tsquery := (select string_agg('(' || q::text || ')', ' | ')::tsquery from unnest(asked) as q);
-    within tsquery := quote_literal(recollect.mark(mine))::tsquery && wanted;
+    within tsquery := case when alone then wanted else quote_literal(recollect.mark(mine))::tsquery && wanted end;
     sum text := (select string_agg(
         case when numnode(asked[n]) = 1 then format('%s * ts_rank(d.tsv, $1[%s]) / 0.0607927', weights[n], n)
              else format('case when d.tsv @@ $1[%s] then %s else 0 end', n, weights[n]) end, ' + ')
@@ -477,14 +495,14 @@ as $$
 $$;
 
 revoke execute on function
-    recollect_search(text[], integer), recollect_frequencies(text[], integer), recollect_tenants(),
-    recollect_find(text[], double precision[], text, double precision, integer, text[]),
+    recollect_search(text[], integer), recollect_frequencies(text[], integer, boolean), recollect_tenants(),
+    recollect_find(text[], double precision[], text, double precision, integer, text[], boolean),
     recollect_index_vectors(text, integer)
 from public;
 
 grant execute on function
-    recollect_search(text[], integer), recollect_frequencies(text[], integer), recollect_tenants(),
-    recollect_find(text[], double precision[], text, double precision, integer, text[]),
+    recollect_search(text[], integer), recollect_frequencies(text[], integer, boolean), recollect_tenants(),
+    recollect_find(text[], double precision[], text, double precision, integer, text[], boolean),
     recollect_index_vectors(text, integer)
 to recollect_app;
 
@@ -493,9 +511,9 @@ grant create on schema recollect to recollect_search, recollect_roster;
 
 alter function recollect_search(text[], integer) owner to recollect_search;
 
-alter function recollect_frequencies(text[], integer) owner to recollect_search;
+alter function recollect_frequencies(text[], integer, boolean) owner to recollect_search;
 
-alter function recollect_find(text[], double precision[], text, double precision, integer, text[])
+alter function recollect_find(text[], double precision[], text, double precision, integer, text[], boolean)
     owner to recollect_search;
 
 alter function recollect_tenants() owner to recollect_roster;
