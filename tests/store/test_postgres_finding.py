@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from random import Random
-from struct import pack
+from struct import pack, unpack
 from uuid import uuid4
 
 import psycopg
@@ -112,6 +112,16 @@ def test_the_index_can_answer_what_is_asked_of_it(engine: PostgresEngine):
             **question._query,
         )
     assert any("Order By: " in row[0] for row in plan), plan
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e6])
+def test_vectors_of_any_length_are_kept_and_found(engine: PostgresEngine, scale: float):
+    world = found_world(engine)
+    said = fill(world, 60, 25)
+    longer = [pack(f"<{DIMENSION}f", *(scale * n for n in unpack(f"<{DIMENSION}f", v))) for v in vectors(60, 25)]
+    refs = [f"e:{event.id}" for event in said]
+    world.apply(vectors=[Vector(MODEL, ref, v) for ref, v in zip(refs, longer, strict=True)])
+    assert near(world, longer[7])[0] == said[7].id
 
 
 def test_through_the_index_or_not_the_same_is_found(engine: PostgresEngine):

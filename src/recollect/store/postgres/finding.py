@@ -285,11 +285,10 @@ class _Near:
         self._like_ours = self._ours.replace(f"and {self._in}.vector_dims", f"and case when {self._in}.vector_dims")
         self._like_ours += " then true else false end"
         self._apart = f"(x.embedding::{self._in}.vector({dimension}) operator({self._in}.<=>) :query)"
-        # As the index keeps them: half as long.
-        self._about = (
-            f"(x.embedding::{self._in}.halfvec({dimension}) operator({self._in}.<=>) "
-            f":query::{self._in}.vector::{self._in}.halfvec({dimension}))"
-        )
+        # As the index keeps them: directions, and half as long.
+        half = f"{self._in}.l2_normalize({{}})::{self._in}.halfvec({dimension})"
+        asked = half.format(f":query::{self._in}.vector")
+        self._about = f"({half.format('x.embedding')} operator({self._in}.<=>) {asked})"
         self._query = {"query": sent(wanted.vector)}
         # How references begin, and the text in them. Told apart by equal references where that will do: those are in an
         # index, whichever side the server comes from.

@@ -313,8 +313,8 @@ call spread('vectors');
 call guard('vectors');
 
 -- Two indexes over the vectors of one embedder, of events and of versions, made when it is first used: the application
--- may not make one itself, and this makes no other. They hold numbers of half the length, which are enough to tell who
--- is near; how near is told by the table. The function is its owner's, who owns the table.
+-- may not make one itself, and this makes no other. They hold directions, as numbers of half the length: enough to tell
+-- who is near, and how near is told by the table. The function is its owner's, who owns the table.
 create function recollect_index_vectors(embedder text, dimension integer) returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -331,10 +331,11 @@ begin
     end if;
     foreach marks in array array['ref < ''f''', 'ref >= ''v:'' and ref < ''v;'''] loop
         execute format(
-            'create index %I on recollect.vectors using hnsw ((embedding::%I.halfvec(%s)) %I.halfvec_cosine_ops) '
+            'create index %I on recollect.vectors '
+            'using hnsw ((%I.l2_normalize(embedding)::%I.halfvec(%s)) %I.halfvec_cosine_ops) '
             'where embedder = %L and %I.vector_dims(embedding) = %s and ' || marks,
             name || case when marks like '%v%' then '_2' else '_1' end,
-            place, dimension, place, embedder, place, dimension
+            place, place, dimension, place, embedder, place, dimension
         );
     end loop;
 end
