@@ -335,7 +335,10 @@ def witnesses() -> SearchStrategy[Witness]:
 
 def bullets() -> SearchStrategy[Bullet]:
     return st.builds(
-        Bullet, text=texts(), witnesses=st.lists(witnesses(), min_size=1, max_size=3).map(lambda found: tuple(found))
+        Bullet,
+        text=texts(),
+        witnesses=st.lists(witnesses(), min_size=1, max_size=3).map(lambda found: tuple(found)),
+        section=st.sampled_from(["", "Decisions", "Facts"]),
     )
 
 
@@ -448,6 +451,7 @@ _STAGES: Mapping[type[Record], Mapping[str, SearchStrategy[Any]]] = {
         "number": _COUNT,
         "advanced_at": moments(),
         "reason": texts(20),
+        "mark": texts(20),
     },
 }
 
@@ -530,7 +534,7 @@ PLAIN: Mapping[type[Plain], SearchStrategy[Any]] = {
     Note: notes(),
     Protect: st.booleans().flatmap(lambda on: st.builds(Protect, item_ids(), st.just(not on), st.just(on))),
     Consent: consents(),
-    Disclose: st.builds(Disclose, grant_id=record_ids(), item_id=item_ids()),
+    Disclose: st.builds(Disclose, grant_id=record_ids(), item_id=item_ids(), version_id=st.none() | version_ids()),
     Erase: erasures(),
 }
 

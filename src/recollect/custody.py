@@ -15,12 +15,14 @@ from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev
 from recollect.domain.job import JobStatus
 from recollect.domain.journal import Head
 from recollect.domain.scope import Principal, Role, Scope, actor
+from recollect.domain.turn import Mode
 from recollect.errors import Forbidden, NotFound, StoreError, checked
 from recollect.gate import Gate, must
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import Categories, parse
 from recollect.policy.rollback import Plan
+from recollect.policy.upkeep import Upkeep
 from recollect.ports import Embedder, Erasures, Kept, Seal, Store, Writer
 from recollect.read.tally import Tally
 from recollect.write.extraction import Caps
@@ -38,6 +40,9 @@ class Deps:
     writer: Writer | None = None
     categories: Categories = field(default_factory=lambda: parse({}))
     caps: Caps = field(default_factory=Caps)
+    upkeep: Upkeep = field(default_factory=Upkeep)
+    mode: Mode = Mode.A
+    repositories: Mapping[str, str] = field(default_factory=dict[str, str])
     wake: Callable[[], None] = lambda: None
     rest: Callable[[], None] = lambda: None
 

@@ -33,6 +33,20 @@ class Forbidden(Refused):
     """The one who asks may not do this."""
 
 
+class NothingMore(Refused):
+    """Everything there is was served in this turn."""
+
+
+class NeedMoreContext(RecollectError):
+    """More evidence is needed, and people want to be asked before it is fetched."""
+
+    def __init__(self, what: str, help: str, *, level: str, witnesses: bool, reason: str) -> None:
+        super().__init__(what, help)
+        self.recommended_next_level = level
+        self.witnesses_available = witnesses
+        self.reason = reason
+
+
 class BuiltOn(Refused):
     """Later entries stand on what is to be rolled back."""
 

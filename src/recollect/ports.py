@@ -20,6 +20,7 @@ from recollect.domain.query import Filters, Page
 from recollect.domain.record import Record
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Scope, Sight
+from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 
 UNWRITTEN = Rev(0)
@@ -233,6 +234,19 @@ class Store(Protocol):
         Told."""
         ...
 
+    def turn(self, tenant: TenantId, reader: str, turn_id: str, subject: str) -> Turn | None:
+        """How a turn of this reader stands, with the contexts it was served about the subject; None for a new one."""
+        ...
+
+    def serve(self, tenant: TenantId, reader: str, serving: Serving) -> bool:
+        """Keep that a context is served in a turn. False, with nothing kept, where the turn was served the same words
+        before: whoever serves looks for others. Subject and context are kept as fingerprints, never as words."""
+        ...
+
+    def mark(self, tenant: TenantId, reader: str, turn_id: str, mark: Mark, at: datetime) -> Turn | None:
+        """Keep what a person says about a turn; None where this reader has no such turn."""
+        ...
+
     def save_checkpoint(self, scope: Scope, checkpoint: Checkpoint, *, actor: Actor) -> None:
         """Keep a supervisor's checkpoint; the journal gets a header with its digest, and no body."""
         ...
@@ -314,6 +328,14 @@ class Store(Protocol):
     def record(self, tenant: TenantId, family: str, record_id: RecordId) -> Record | None: ...
 
     def usage(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, Usage]: ...
+
+    def version_usage(self, tenant: TenantId, versions: Sequence[VersionId]) -> Mapping[VersionId, Usage]:
+        """What use each of these versions has been so far; those never used are left out."""
+        ...
+
+    def contested(self, tenant: TenantId, items: Sequence[ItemId]) -> frozenset[ItemId]:
+        """Those of these items that are part of a contradiction that nobody has resolved."""
+        ...
 
     def operations(self, tenant: TenantId, limit: int = 100) -> Sequence[Operation]: ...
 

@@ -56,6 +56,24 @@ class Settings:
     """How many memories are made of one user's turns in a day at most."""
     categories: Path | None
     """A YAML file with categories and allowlists; without one those that come with Recollect hold."""
+    escalation_mode: str
+    """What happens when more evidence is called for: A serves it and says so, B asks people first."""
+    escalation_status: int
+    """The HTTP status that asks people first: 409 or 428."""
+    episode_idle: float
+    """After how many minutes of silence a thread is closed and summarised."""
+    lock_minutes: float
+    """For how many minutes a promoted version is kept from being compressed, 30 to 120; extended when it is read."""
+    summary_days: float
+    """After how many days without use an episode is served as its summary at most."""
+    packet_days: float
+    """After how many days without use an episode is served as a hint."""
+    archive_days: float
+    """After how many days without use a project's memory is archived, once the project's epoch has advanced."""
+    expire_days: float
+    """After how many days without any use at all a memory that another one covers expires."""
+    repositories: Mapping[str, str]
+    """Git repositories by project: a new tag, or a merge to the main branch, advances the project's epoch."""
     host: str
     """Where the server listens."""
     port: int
@@ -106,6 +124,17 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         turn_cap=_whole("turn_cap", values.get("turn_cap", 3)),
         day_cap=_whole("day_cap", values.get("day_cap", 200)),
         categories=_path(values.get("categories"), home / "categories.yaml"),
+        escalation_mode=_one_of("escalation_mode", str(values.get("escalation_mode") or "A"), ("A", "B")),
+        escalation_status=int(
+            _one_of("escalation_status", str(values.get("escalation_status") or "409"), ("409", "428"))
+        ),
+        episode_idle=_number("episode_idle", values.get("episode_idle", 60)),
+        lock_minutes=_number("lock_minutes", values.get("lock_minutes", 60)),
+        summary_days=_number("summary_days", values.get("summary_days", 7)),
+        packet_days=_number("packet_days", values.get("packet_days", 30)),
+        archive_days=_number("archive_days", values.get("archive_days", 30)),
+        expire_days=_number("expire_days", values.get("expire_days", 90)),
+        repositories=_named("repositories", values.get("repositories") or {}),
         host=str(values.get("host") or "127.0.0.1"),
         port=_port(values.get("port", 7077)),
     )
@@ -139,7 +168,7 @@ def _one_of(name: str, value: str, known: Sequence[str]) -> str:
 
 
 def _named(name: str, value: object) -> Mapping[str, str]:
-    """A table of a file, or "task=model" several times with commas between."""
+    """A table of a file, or "name=value" several times with commas between."""
     if isinstance(value, str):
         parts = [part.partition("=") for part in value.split(",") if part.strip()]
         value = {task.strip(): model.strip() for task, _, model in parts}
@@ -148,7 +177,7 @@ def _named(name: str, value: object) -> Mapping[str, str]:
         if not (task and isinstance(model, str) and model.strip()):
             raise Invalid(
                 f"the setting {name} cannot be read",
-                "Give a table of tasks and models, or: task=model,task=model",
+                "Give a table of names and values, or: name=value,name=value",
             )
     return {task: str(model) for task, model in table.items()}
 

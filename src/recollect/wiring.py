@@ -20,6 +20,7 @@ from recollect.clock import Clock, SystemClock
 from recollect.custody import Deps
 from recollect.domain.ids import TenantId
 from recollect.domain.scope import Actor, Principal, Role, actor
+from recollect.domain.turn import Mode
 from recollect.errors import Forbidden, Invalid, NotAStore, NotFound, RecollectError, Refused, StoreError, checked
 from recollect.jobs import schedule
 from recollect.jobs.background import Background
@@ -31,6 +32,7 @@ from recollect.minds import Minds
 from recollect.policy import access
 from recollect.policy.access import Action, Denied
 from recollect.policy.categories import parse
+from recollect.policy.upkeep import Upkeep
 from recollect.ports import Embedder, Store, Writer
 from recollect.settings import Settings
 from recollect.store.migrations import migrations
@@ -174,12 +176,27 @@ def dependencies(
         writer=given.writer,
         categories=parse(lists),
         caps=Caps(settings.turn_cap, settings.day_cap),
+        upkeep=_upkeep(settings),
+        mode=Mode(settings.escalation_mode),
+        repositories=settings.repositories,
     )
 
 
 def _erasures(settings: Settings) -> FileErasures:
     beside = sidecar(settings)
     return FileErasures(beside.with_name(beside.name + ".erasures"))
+
+
+def _upkeep(settings: Settings) -> Upkeep:
+    with checked():
+        return Upkeep(
+            quiet=timedelta(minutes=settings.episode_idle),
+            lock=timedelta(minutes=settings.lock_minutes),
+            summary_after=timedelta(days=settings.summary_days),
+            packet_after=timedelta(days=settings.packet_days),
+            archive_after=timedelta(days=settings.archive_days),
+            expire_after=timedelta(days=settings.expire_days),
+        )
 
 
 def principal(settings: Settings) -> Principal:

@@ -51,6 +51,15 @@ def test_without_a_word_it_is_your_own_memory_in_your_home(home):
         turn_cap=3,
         day_cap=200,
         categories=None,
+        escalation_mode="A",
+        escalation_status=409,
+        episode_idle=60,
+        lock_minutes=60,
+        summary_days=7,
+        packet_days=30,
+        archive_days=30,
+        expire_days=90,
+        repositories={},
         host="127.0.0.1",
         port=7077,
     )
@@ -78,6 +87,15 @@ SAMPLES = {
     "turn_cap": ("1", "2", "4"),
     "day_cap": ("10", "20", "30"),
     "categories": ("a.yaml", "b.yaml", "c.yaml"),
+    "escalation_mode": ("A", "B", "A"),
+    "escalation_status": ("409", "428", "409"),
+    "episode_idle": ("5", "6", "7"),
+    "lock_minutes": ("30", "45", "120"),
+    "summary_days": ("1", "2", "3"),
+    "packet_days": ("10", "20", "30"),
+    "archive_days": ("10", "20", "40"),
+    "expire_days": ("50", "60", "70"),
+    "repositories": ("p=/a", "p=/b", "q=/c"),
     "host": ("localhost", "0.0.0.0", "::1"),
     "port": ("0", "8000", "9000"),
 }
@@ -123,7 +141,7 @@ def test_models_for_single_tasks_are_a_table_of_the_file(home):
 @pytest.mark.parametrize("text", ["writers = 3", "writers = 'a:b'", "[writers]\nextract_facts = 2", "writers='=b'"])
 def test_what_is_no_table_of_models_is_refused(text, home):
     write(home, text)
-    with pytest.raises(Invalid, match=r"writers cannot be read.*task=model"):
+    with pytest.raises(Invalid, match=r"writers cannot be read.*name=value"):
         load()
 
 
@@ -142,7 +160,7 @@ def test_a_tilde_in_the_home_is_the_users_own(tmp_path):
 
 
 def test_a_setting_that_does_not_exist_is_refused_with_those_that_do():
-    with pytest.raises(Invalid, match=r"there is no setting .colour.*agent, categories.*home, host, job_cap"):
+    with pytest.raises(Invalid, match=r"there is no setting .colour.*agent, archive_days, categories.*home, host, job_cap"):
         load({"colour": "red"})
 
 

@@ -196,10 +196,15 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class Disclose:
-    """Something in a silo was read under a grant."""
+    """What is not shown by default was read: something in a silo, under a grant, or a single version's words."""
 
-    grant_id: RecordId
+    grant_id: RecordId | None
     item_id: ItemId
+    version_id: VersionId | None = None
+
+    def __post_init__(self) -> None:
+        if self.grant_id is None and self.version_id is None:
+            raise ValueError("a reading is recorded with the grant it was under, or the version that was read")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from recollect.domain.ids import ItemId, RecordId, Rev, Seq
+from recollect.domain.ids import ItemId, RecordId, Rev, Seq, VersionId
 
 
 class Use(StrEnum):
@@ -15,11 +15,12 @@ class Use(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A memory was served, cited, or served and ignored."""
+    """A memory was served, cited, or served and ignored; where it is known, in which of its versions."""
 
     item_id: ItemId
     use: Use
     at: datetime
+    version_id: VersionId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

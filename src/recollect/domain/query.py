@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from recollect.domain.ids import ItemId, Rev
+from recollect.domain.ids import ItemId, Rev, VersionId
+from recollect.domain.level import Level
+from recollect.domain.text import name
+from recollect.domain.turn import Mode, Reason, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +24,7 @@ class Filters:
     role: str | None = None
     kinds: frozenset[str] | None = None
     categories: frozenset[str] | None = None
+    topic_key: str | None = None
     without: frozenset[str] = frozenset()
     """Categories that are left out."""
     states: frozenset[str] = frozenset({"active"})
@@ -71,6 +75,10 @@ class Source(StrEnum):
 class Query:
     """A question to memory. `agent` is whose allowlist holds; `thread_id` is the conversation that asks, and gets the
     delta header. `threshold` is a calibrated score from 0 to 1; left out, the one that tells noise from memories holds.
+
+    `turn_id` is the turn that the answer is for: the same question again within it is a reroll, and gets another
+    context. `task` and `said`, the words of whoever answers so far, tell whether more evidence is called for; `agreed`
+    says that people agree to fetch it, where `mode` is to ask them first.
     """
 
     text: str
@@ -84,8 +92,14 @@ class Query:
     source: Source = Source.MEMORY
     explain: bool = False
     thread_id: str | None = None
+    turn_id: str | None = None
+    task: Task = Task.ROUTINE
+    said: str = ""
+    mode: Mode | None = None
+    agreed: bool = False
 
     def __post_init__(self) -> None:
+        name(self.turn_id, "turn_id")
         if not self.text.strip():
             raise ValueError("the query is blank: ask something")
         if not 1 <= self.top_k <= 200:
@@ -109,6 +123,8 @@ class Result:
     related_to: ItemId | None = None
     meta: Mapping[str, object] = field(default_factory=dict[str, object])
     """For Form.FULL, and for events: who, when, where, how sure, what it rests on."""
+    level: Level = Level.R3
+    version_id: VersionId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,3 +138,11 @@ class Answer:
     """Per result, where it was asked for: the signals that put it there."""
     tokens: int = 0
     rev: Rev
+    used_level: Level = Level.R3
+    """The closest to the evidence of all that was served."""
+    escalated: bool = False
+    reason: Reason | None = None
+    """Why more was served than by default."""
+    more: bool = False
+    """Whether there is more evidence to ask for."""
+    turn_id: str | None = None

@@ -218,10 +218,13 @@ class Epoch:
     number: int
     advanced_at: datetime
     reason: str = ""
+    mark: str = ""
+    """How far the project's repository was followed, where a rule on git advances the epoch."""
 
     def __post_init__(self) -> None:
         name(self.project_id, "project_id")
         sound(self.reason, "the reason", 10_000)
+        sound(self.mark, "the mark", 2_000)
 
 
 Record = Contradiction | Proposal | Grant | Refinement | Rules | Epoch

@@ -109,7 +109,7 @@ def refs(change: Change) -> Refs:
         case Protect(item_id):
             return _refs(sets={f"i:{item_id}/constitutional"}, needs={f"i:{item_id}"})
         case Disclose(grant_id, item_id):
-            return _refs(needs={f"grant:{grant_id}", f"i:{item_id}"})
+            return _refs(needs={f"i:{item_id}", *([f"grant:{grant_id}"] if grant_id else [])})
         case Erase(items, versions, events):
             gone = {f"i:{x}" for x in items} | {f"v:{x}" for x in versions} | {f"e:{x}" for x in events}
             return _refs(makes=gone)

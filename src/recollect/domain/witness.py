@@ -54,17 +54,21 @@ Witness = EventWitness | RangeWitness | ChunkWitness
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _FORMS = re.compile(rf"e:({_UUID})|s:(\d{{1,9}})-(\d{{1,9}})|c:({_UUID})\.(\d{{1,6}})")
+_ONE = rf"(?:e:{_UUID}|s:\d{{1,9}}-\d{{1,9}}|c:{_UUID}\.\d{{1,6}})"
+_NOTED = re.compile(rf" ?\[{_ONE}(?:,{_ONE})*\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """One sentence and the events that bear witness to it."""
+    """One sentence and the events that bear witness to it. In a summary of several parts, `section` is its part."""
 
     text: str
     witnesses: tuple[Witness, ...]
+    section: str = ""
 
     def __post_init__(self) -> None:
         sound(self.text, "a bullet's text")
+        sound(self.section, "a bullet's section", 100)
         for witness in self.witnesses:
             sound(witness.reason, "a witness's reason", 2_000)
         if not self.witnesses:
@@ -100,3 +104,13 @@ def read(notation: str, episode_id: ItemId) -> tuple[Witness, ...]:
         else:
             found.append(ChunkWitness(EventId(chunk_of), int(chunk)))
     return tuple(found)
+
+
+def noted(text: str, witnesses: tuple[Witness, ...]) -> str:
+    """A sentence with its witnesses behind it, as summaries write them."""
+    return f"{text} [{written(witnesses)}]"
+
+
+def bare(text: str) -> str:
+    """A text without the witnesses that are noted in it: what is searched and embedded."""
+    return _NOTED.sub("", text)

@@ -93,8 +93,9 @@ def changed(change: Change) -> list[Field]:
             return _differences(before, after)
         case Protect(_, before, after):
             return [Field("constitutional", before, after)]
-        case Disclose(grant_id):
-            return [Field("read under grant", None, grant_id)]
+        case Disclose(grant_id, _, version_id):
+            read = [Field("read under grant", None, grant_id)] if grant_id else []
+            return [*read, *([Field("version read", None, version_id)] if version_id else [])]
         case Erase():
             return [Field("erased", None, _erased(change)), Field("reason", None, change.reason)]
         case _:

@@ -35,11 +35,19 @@ class Action(StrEnum):
     PROTECT = "make a memory constitutional or lift that"
     CONFIGURE = "change the tenant's rules"
     OVERSEE = "look at the jobs and the journal of others"
+    PROMOTE = "promote a version, or lock it"
+    COMPRESS = "compress memories now"
+    INSPECT = "read the words of any version"
+    ADVANCE = "advance a project's epoch"
 
 
 _NEEDS = {
     Action.VERIFY: (Role.MODERATOR, Role.ADMIN),
     Action.OVERSEE: (Role.MODERATOR, Role.ADMIN),
+    Action.PROMOTE: (Role.MODERATOR, Role.ADMIN),
+    Action.COMPRESS: (Role.MODERATOR, Role.ADMIN),
+    Action.INSPECT: (Role.MODERATOR, Role.ADMIN),
+    Action.ADVANCE: (Role.MODERATOR, Role.ADMIN),
     Action.ROLL_BACK: (Role.ADMIN,),
     Action.EXPORT: (Role.ADMIN,),
     Action.IMPORT: (Role.ADMIN,),

@@ -3,7 +3,7 @@
 from recollect.domain.item import STATES, Item
 from recollect.domain.query import Filters
 
-_SAME = ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "pinned", "core")
+_SAME = ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "pinned", "core", "topic_key")
 
 
 def passes(filters: Filters, item: Item) -> bool:

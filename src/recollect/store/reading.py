@@ -44,7 +44,7 @@ def filtered(filters: Filters) -> Where:
     """The condition on items that the filters ask for."""
     where: list[str] = []
     values: dict[str, object] = {}
-    for name in ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "core"):
+    for name in ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "core", "topic_key"):
         if (value := getattr(filters, name)) is not None:
             where.append(f"i.{name} = :{name}")
             values[name] = value
