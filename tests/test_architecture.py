@@ -11,7 +11,20 @@ SOURCE = Path(__file__).parent.parent / "src" / "recollect"
 
 BASE = {"domain", "policy", "errors", "ports", "clock", "settings"}
 MEMORY = BASE | {"write", "care", "read"}
-WHOLE = MEMORY | {"gate", "custody", "memory", "minds", "client", "jobs", "store", "models", "wiring", "__init__"}
+WHOLE = MEMORY | {
+    "gate",
+    "custody",
+    "keeping",
+    "levels",
+    "memory",
+    "minds",
+    "client",
+    "jobs",
+    "store",
+    "models",
+    "wiring",
+    "__init__",
+}
 
 # What each part of the package may import besides itself. A part not named here does not belong.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -28,7 +41,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "read": BASE,
     "gate": MEMORY,
     "custody": MEMORY | {"gate"},
-    "memory": MEMORY | {"gate", "custody"},
+    "keeping": MEMORY | {"gate", "custody"},
+    "levels": MEMORY | {"gate", "custody", "keeping"},
+    "memory": MEMORY | {"gate", "custody", "levels"},
     "client": {"domain", "errors", "settings", "write"},
     "jobs": MEMORY | {"memory", "custody"},
     "minds": BASE | {"models"},
@@ -37,7 +52,21 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interfaces": WHOLE,
     "integrations": WHOLE,
 }
-MODULES = {"__init__", "gate", "custody", "memory", "minds", "client", "wiring", "settings", "ports", "errors", "clock"}
+MODULES = {
+    "__init__",
+    "gate",
+    "custody",
+    "keeping",
+    "levels",
+    "memory",
+    "minds",
+    "client",
+    "wiring",
+    "settings",
+    "ports",
+    "errors",
+    "clock",
+}
 
 PURE = {"domain", "policy"}
 BUILTINS = {"__import__", "breakpoint", "eval", "exec", "input", "open", "print"}

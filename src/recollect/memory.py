@@ -2,26 +2,21 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from recollect.custody import Custody, Deps
-from recollect.domain import witness as notation
-from recollect.domain.change import Change, Note, Protect, Verb, move, revise
-from recollect.domain.event import Event, Trust
-from recollect.domain.ids import ItemId, Rev, Seq
-from recollect.domain.item import Active, Archived, Artifact, Body, Item, SoftDeleted, State, Visibility
+from recollect.custody import Deps
+from recollect.domain.event import Trust
+from recollect.domain.ids import ItemId, Seq
+from recollect.domain.item import Artifact, Body, Item, Visibility
 from recollect.domain.journal import Entry
 from recollect.domain.query import Answer, Filters, Page, Query
-from recollect.domain.record import RULES, Rules
-from recollect.domain.scope import Principal, Role, Scope, actor
+from recollect.domain.scope import Principal, Role, Scope
 from recollect.domain.text import sound
-from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
-from recollect.errors import Forbidden, Invalid, NotFound, checked
+from recollect.errors import Invalid, NotFound, checked
+from recollect.levels import Levels
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import AllBut, Only
-from recollect.policy.clean import clean
-from recollect.ports import Held
 from recollect.read.query import Reader
 from recollect.read.shown import Shown
 from recollect.read.tally import Tally
@@ -31,15 +26,13 @@ from recollect.write.ingest import Ingest
 from recollect.write.message import Appended, Bulk, Ingested, Message, Remembered, Statement
 from recollect.write.threads import Threads
 
-PURGE_AFTER = timedelta(days=30)
 DEFAULT_THREAD = "notes"
 LONGEST_QUERY = 10_000
-EDITABLE = frozenset({"body", "category", "importance", "tags", "topic_key", "valid_from", "valid_to", "private"})
 _EVERYTHING = Page()
 _ACTIVE = Filters()
 
 
-class Memory(Custody):
+class Memory(Levels):
     """Long-term memory, as one principal may use it."""
 
     def __init__(
@@ -198,25 +191,6 @@ class Memory(Custody):
 
     # -- reading ------------------------------------------------------------------------------------------
 
-    def show(self, item_id: ItemId) -> Shown:
-        """A memory, its versions and the events behind them."""
-        held = self._read(item_id)
-        versions = self._store.versions(self._tenant, item_id)
-        events = self._store.cited(self._tenant, [version.id for version in versions])
-        seen = self._gate.readable(event.item_id for event in events)
-        return Shown(held.item, held.rev, versions, [event for event in events if event.item_id in seen])
-
-    def _read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
-        """A memory that may be read, also by its category where an agent asks: a list that holds for questions holds
-        for ids, too."""
-        held = self._gate.read(item_id, withdrawn=withdrawn)
-        if not self._deps.categories.allowed(self.principal.agent_id).holds(held.item.category):
-            raise Forbidden(
-                f"the agent {self.principal.agent_id!r} may not read the category {held.item.category!r}",
-                "Its allowlist is in the settings: categories.",
-            )
-        return held
-
     def _granted(self, filters: Filters) -> Filters:
         """The filters, narrowed to the categories that an agent may read."""
         match self._deps.categories.allowed(self.principal.agent_id):
@@ -236,11 +210,6 @@ class Memory(Custody):
         """Memories in sight with their words, newest first; their evidence is left to `show`."""
         found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
         return [Shown(held.item, held.rev, self._store.versions(self._tenant, held.item.id), ()) for held in found]
-
-    def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
-        """The events of a thread, by the id of its episode, in their order."""
-        self._read(item_id)
-        return self._store.events(self._tenant, item_id, first=after + 1, limit=limit)
 
     def find(self, name: str) -> ItemId:
         """The memory whose id is, or ends with, this; erased ones are found too, to be told from unknown ones."""
@@ -269,34 +238,6 @@ class Memory(Custody):
         self._tally.add(self._tenant, served.observations)
         return served.answer
 
-    def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
-        """The events behind a memory; with `witness`, those of them that it names (e:, s:, c:, joined by commas). A
-        chunk comes out as its own part of the text."""
-        held = self._read(item_id)
-        thread = held.item.kind == "episode"
-        if witness is None:
-            return self.thread(item_id) if thread else self.show(item_id).evidence
-        cited = () if thread else self.show(item_id).evidence
-        with checked():
-            named = notation.read(witness, cited[0].item_id if cited else item_id)
-        return [event for one in named for event in self._named(one, item_id if thread else None, cited)]
-
-    def _named(self, witness: Witness, thread: ItemId | None, cited: Sequence[Event]) -> Sequence[Event]:
-        """The events that a witness names, out of a thread or out of those that a memory cites."""
-        match witness:
-            case RangeWitness(_, first, last):
-                if thread:
-                    return self._store.events(self._tenant, thread, first, last)
-                return [event for event in cited if first <= event.seq <= last]
-            case EventWitness(event_id) | ChunkWitness(event_id):
-                found = self._store.events_by_id(self._tenant, [event_id]) if thread else cited
-                events = [
-                    event for event in found if event.id == event_id and event.item_id == (thread or event.item_id)
-                ]
-        if isinstance(witness, EventWitness):
-            return events
-        return [chunk for event in events for chunk in event.chunk(witness.number)]
-
     def history(self, item_id: ItemId) -> Sequence[Entry]:
         """Everything that happened to a memory, oldest first."""
         self._read(item_id, withdrawn=True)
@@ -309,85 +250,6 @@ class Memory(Custody):
         seqs = [Seq(seq) for seq in range(max(1, end - limit), end)]
         found = self._store.entries(self._tenant, seqs=seqs)
         return [entry.blind for entry in reversed(found)]
-
-    # -- changing -----------------------------------------------------------------------------------------
-
-    def revise(self, item_id: ItemId, **fields: object) -> Rev:
-        """Change what a memory says of itself: body, category, importance, tags, topic, validity, privacy."""
-        for name in sorted(fields.keys() - EDITABLE):
-            raise Invalid(f"the field {name!r} is not revised this way", f"There are: {', '.join(sorted(EDITABLE))}.")
-        held = self._gate.write(item_id)
-        with checked():
-            after = replace(held.item, **clean(fields)[0])  # type: ignore[arg-type]
-            change = revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)
-        return self._change(held, [change])
-
-    def archive(self, item_id: ItemId, reason: str = "") -> Rev:
-        """Out of default retrieval; still searchable."""
-        with checked():
-            state = Archived(self._deps.clock.now(), reason)
-        return self._move(item_id, state)
-
-    def delete(self, item_id: ItemId, reason: str = "") -> Rev:
-        """Hide a memory. It is kept, unless the tenant chose to purge what is deleted."""
-        now = self._deps.clock.now()
-        with checked():
-            state = SoftDeleted(now, now + PURGE_AFTER, reason)
-        return self._move(item_id, state)
-
-    def restore(self, item_id: ItemId) -> Rev:
-        """Bring back what was archived, expired or deleted."""
-        return self._move(item_id, Active())
-
-    def protect(self, item_id: ItemId, on: bool = True) -> Rev:
-        """Make a memory constitutional, or lift that."""
-        self._gate.allow(Action.PROTECT)
-        held = self._gate.read(item_id)
-        if held.item.trust is Trust.UNTRUSTED and on:
-            raise Invalid("what is untrusted never becomes constitutional")
-        if held.item.constitutional == on:
-            return held.rev
-        return self._change(held, [Protect(item_id, not on, on)])
-
-    def rules(self) -> Rules:
-        """The tenant's own choices."""
-        found = self._store.record(self._tenant, "rules", RULES)
-        return found if isinstance(found, Rules) else Rules()
-
-    def set_rules(self, rules: Rules) -> Rev:
-        self._gate.allow(Action.CONFIGURE)
-        before = self._store.record(self._tenant, "rules", RULES)
-        return self._apply([Note(before, rules)])
-
-    def _move(self, item_id: ItemId, state: State) -> Rev:
-        held = self._gate.write(item_id)
-        state, _ = clean(state)
-        if type(held.item.state) is type(state):
-            return held.rev
-        return self._change(held, [move(held.item, state, self._deps.clock.now())])
-
-    def _change(self, held: Held, changes: Sequence[Change]) -> Rev:
-        return self._store.apply(
-            self._scope_of(held.item),
-            changes,
-            actor=actor(self.principal),
-            at=self._deps.clock.now(),
-            expect={held.item.id: held.rev},
-        )
-
-    def _apply(self, changes: Sequence[Change]) -> Rev:
-        return self._store.apply(
-            Scope(tenant=self._tenant), changes, actor=actor(self.principal), at=self._deps.clock.now()
-        )
-
-    def _scope_of(self, item: Item) -> Scope:
-        return Scope(
-            tenant=self._tenant,
-            user_id=item.user_id,
-            agent_id=item.agent_id,
-            project_id=item.project_id,
-            thread_id=item.thread_id,
-        )
 
     def close(self) -> None:
         self._deps.rest()

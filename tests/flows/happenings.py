@@ -69,7 +69,8 @@ from recollect.domain.scope import Principal, Role
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
 from recollect.errors import Stale
-from recollect.memory import EDITABLE, Memory
+from recollect.keeping import EDITABLE
+from recollect.memory import Memory
 from recollect.ports import Store
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.write.message import Message

@@ -124,6 +124,10 @@ def test_everyone_may_do_what_the_table_says_and_no_more(who, what, rights):
 ACTIONS = {
     Action.VERIFY: {Role.MODERATOR, Role.ADMIN},
     Action.OVERSEE: {Role.MODERATOR, Role.ADMIN},
+    Action.PROMOTE: {Role.MODERATOR, Role.ADMIN},
+    Action.COMPRESS: {Role.MODERATOR, Role.ADMIN},
+    Action.INSPECT: {Role.MODERATOR, Role.ADMIN},
+    Action.ADVANCE: {Role.MODERATOR, Role.ADMIN},
     Action.ROLL_BACK: {Role.ADMIN},
     Action.EXPORT: {Role.ADMIN},
     Action.IMPORT: {Role.ADMIN},
