@@ -37,8 +37,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"domain", "ports", "errors"},
     "models": {"domain", "ports", "errors"},
     "write": BASE,
-    "care": BASE,
+    "care": BASE | {"repository"},
     "read": BASE,
+    "repository": {"domain", "errors"},
     "gate": MEMORY,
     "custody": MEMORY | {"gate"},
     "keeping": MEMORY | {"gate", "custody"},
@@ -66,6 +67,7 @@ MODULES = {
     "ports",
     "errors",
     "clock",
+    "repository",
 }
 
 PURE = {"domain", "policy"}

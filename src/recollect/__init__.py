@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from recollect.domain.item import Fact, Visibility
     from recollect.domain.query import Answer, Filters, Form, Query, Source
     from recollect.domain.scope import Principal, Role
-    from recollect.errors import RecollectError
+    from recollect.domain.turn import Mark, Mode, Task
+    from recollect.errors import NeedMoreContext, NothingMore, RecollectError
     from recollect.memory import Memory
     from recollect.wiring import open_memory
     from recollect.write.message import Message
@@ -22,13 +23,18 @@ else:
         "Filters": "domain.query",
         "Form": "domain.query",
         "ItemId": "domain.ids",
+        "Mark": "domain.turn",
         "Memory": "memory",
         "Message": "write.message",
+        "Mode": "domain.turn",
+        "NeedMoreContext": "errors",
+        "NothingMore": "errors",
         "Principal": "domain.scope",
         "Query": "domain.query",
         "RecollectError": "errors",
         "Role": "domain.scope",
         "Source": "domain.query",
+        "Task": "domain.turn",
         "Trust": "domain.event",
         "Visibility": "domain.item",
         "open_memory": "wiring",
@@ -50,13 +56,18 @@ __all__ = [
     "Filters",
     "Form",
     "ItemId",
+    "Mark",
     "Memory",
     "Message",
+    "Mode",
+    "NeedMoreContext",
+    "NothingMore",
     "Principal",
     "Query",
     "RecollectError",
     "Role",
     "Source",
+    "Task",
     "Trust",
     "Visibility",
     "open_memory",

@@ -4,19 +4,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from recollect.care import epoch as epochs
+from recollect.care import promote as promotion
+from recollect.care.compress import Hammer, Hammered
 from recollect.custody import Custody
 from recollect.domain.change import Change, Note, Protect, Verb, move, revise
 from recollect.domain.event import Trust
-from recollect.domain.ids import ItemId, Rev
-from recollect.domain.item import Active, Archived, Item, SoftDeleted, State
-from recollect.domain.record import RULES, Rules
-from recollect.domain.scope import Scope, actor
+from recollect.domain.ids import ItemId, Rev, VersionId
+from recollect.domain.item import Archived, Item, LockReason, SoftDeleted, State
+from recollect.domain.record import RULES, Epoch, Rules
+from recollect.domain.scope import Role, Scope, actor
+from recollect.domain.text import name
 from recollect.errors import Forbidden, Invalid, checked
-from recollect.policy.access import Action
+from recollect.policy import access, lifecycle
+from recollect.policy.access import Action, Allowed
 from recollect.policy.clean import clean
 from recollect.ports import Held
 
 PURGE_AFTER = timedelta(days=30)
+_MOST_MINUTES = 1_000_000
 EDITABLE = frozenset({"body", "category", "importance", "tags", "topic_key", "valid_from", "valid_to", "private"})
 
 
@@ -34,12 +40,16 @@ class Keeping(Custody):
             )
         return held
 
+    def item(self, item_id: ItemId) -> Item:
+        """How a memory stands, without its words: to look at that extends no lock."""
+        return self._read(item_id).item
+
     # -- changing -----------------------------------------------------------------------------------------
 
     def revise(self, item_id: ItemId, **fields: object) -> Rev:
         """Change what a memory says of itself: body, category, importance, tags, topic, validity, privacy."""
-        for name in sorted(fields.keys() - EDITABLE):
-            raise Invalid(f"the field {name!r} is not revised this way", f"There are: {', '.join(sorted(EDITABLE))}.")
+        for field in sorted(fields.keys() - EDITABLE):
+            raise Invalid(f"the field {field!r} is not revised this way", f"There are: {', '.join(sorted(EDITABLE))}.")
         held = self._gate.write(item_id)
         with checked():
             after = replace(held.item, **clean(fields)[0])  # type: ignore[arg-type]
@@ -60,8 +70,12 @@ class Keeping(Custody):
         return self._move(item_id, state)
 
     def restore(self, item_id: ItemId) -> Rev:
-        """Bring back what was archived, expired or deleted."""
-        return self._move(item_id, Active())
+        """Bring back what was archived, expired or deleted. It belongs to its project as that stands now."""
+        held = self._gate.write(item_id)
+        project = held.item.project_id
+        epoch = epochs.current(self._store, self._tenant, project) if project else None
+        change = lifecycle.restored(held.item, epoch.number if epoch else 0, self._deps.clock.now())
+        return self._change(held, [change]) if change else held.rev
 
     def protect(self, item_id: ItemId, on: bool = True) -> Rev:
         """Make a memory constitutional, or lift that."""
@@ -82,6 +96,93 @@ class Keeping(Custody):
         self._gate.allow(Action.CONFIGURE)
         before = self._store.record(self._tenant, "rules", RULES)
         return self._apply([Note(before, rules)])
+
+    # -- levels and life ----------------------------------------------------------------------------------
+
+    def promote(
+        self,
+        item_id: ItemId,
+        version_id: VersionId,
+        *,
+        reason: LockReason = LockReason.MANUAL_PROMOTE,
+        minutes: int | None = None,
+    ) -> Rev:
+        """Make a version the one that is served, and keep it from being compressed for a while."""
+        self._gate.allow(Action.PROMOTE)
+        held = self._gate.write(item_id)
+        lock = self._deps.upkeep.lock if minutes is None else timedelta(minutes=max(0, min(minutes, _MOST_MINUTES)))
+        now = self._deps.clock.now()
+        with checked():
+            change = promotion.promote(self._store, self._tenant, held, version_id, now, lock, reason)
+        return self._change(held, [change]) if change else held.rev
+
+    def pin(self, item_id: ItemId) -> Rev:
+        """Never below R3, and never hidden by a rule."""
+        held = self._of_people(item_id, "pin")
+        change = lifecycle.pinned(held.item, self._deps.clock.now())
+        return self._change(held, [change]) if change else held.rev
+
+    def unpin(self, item_id: ItemId) -> Rev:
+        held = self._of_people(item_id, "unpin")
+        change = lifecycle.unpinned(held.item, self._deps.clock.now())
+        return self._change(held, [change]) if change else held.rev
+
+    def compress(self, *, item_id: ItemId | None = None, topic: str | None = None, dry_run: bool = False) -> Hammered:
+        """Compress a memory, the memories of a topic, or all that are due for it, now. A dry run writes nothing and
+        says what would be made."""
+        self._gate.allow(Action.COMPRESS)
+        if item_id is not None and topic is not None:
+            raise Invalid("a memory and a topic are named", "Name one of them, or neither for all that is due.")
+        if item_id is not None:
+            self._gate.write(item_id)
+        with checked():
+            name(topic, "the topic")
+            return self._hammer.compress(
+                actor=actor(self.principal), item_id=item_id, topic=topic, dry_run=dry_run, allow=self._reaches
+            )
+
+    def close_episode(self, item_id: ItemId) -> Hammered:
+        """The thread is at its end for now: summarise it, without waiting for it to fall silent."""
+        held = self._gate.write(item_id)
+        if held.item.kind != "episode":
+            raise Invalid(f"memory {item_id} is a {held.item.kind}, not an episode", "Close the thread it comes from.")
+        return self._hammer.close(item_id, actor=actor(self.principal))
+
+    def epoch(self, project_id: str) -> Epoch | None:
+        """How far a project has come; None where it never moved on."""
+        with checked():
+            self._gate.enter(Scope(tenant=self._tenant, project_id=project_id))
+        return epochs.current(self._store, self._tenant, project_id)
+
+    def advance_epoch(self, project_id: str, reason: str = "") -> Epoch:
+        """The project moves on: what of it nobody has used for long is archived."""
+        self._gate.allow(Action.ADVANCE)
+        now = self._deps.clock.now()
+        with checked():
+            scope = Scope(tenant=self._tenant, project_id=project_id)
+            self._gate.enter(scope)
+            note = epochs.advance(self._store, self._tenant, project_id, clean(reason)[0], now)
+        self._store.apply(scope, [note], actor=actor(self.principal), at=now)
+        self._deps.wake()
+        assert isinstance(note.after, Epoch)
+        return note.after
+
+    @property
+    def _hammer(self) -> Hammer:
+        deps = self._deps
+        return Hammer(deps.store, deps.clock, deps.embedder, deps.writer, deps.upkeep, self._tenant)
+
+    def _reaches(self, item: Item) -> bool:
+        """Whether a memory may be worked on without any grant: nobody compresses somebody's silo by hand."""
+        read = access.may_read(self.principal, item, (), self._deps.clock.now())
+        return isinstance(read, Allowed) and isinstance(access.may_write(self.principal, item), Allowed)
+
+    def _of_people(self, item_id: ItemId, what: str) -> Held:
+        if self.principal.role is Role.AGENT:
+            raise Forbidden(f"agents do not {what} memories", "A person does.")
+        return self._gate.write(item_id)
+
+    # -- parts --------------------------------------------------------------------------------------------
 
     def _move(self, item_id: ItemId, state: State) -> Rev:
         held = self._gate.write(item_id)

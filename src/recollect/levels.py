@@ -1,26 +1,114 @@
 """Levels: one memory at the length that helps, the way from there to the evidence, and answers that climb it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from recollect.care import promote as promotion
 from recollect.domain import witness as notation
+from recollect.domain.change import Disclose
 from recollect.domain.event import Event
-from recollect.domain.ids import ItemId
+from recollect.domain.ids import ItemId, VersionId
+from recollect.domain.query import Query
+from recollect.domain.scope import actor
+from recollect.domain.text import name, sound
+from recollect.domain.turn import Mark, Task, Turn
+from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
-from recollect.errors import checked
+from recollect.errors import Invalid, NotFound, checked
 from recollect.keeping import Keeping
-from recollect.read.shown import Shown
+from recollect.policy.access import Action
+from recollect.ports import Held
+from recollect.read import answering, feedback, leveled
+from recollect.read.answering import Answered, Model
+from recollect.read.leveled import Leveled
+from recollect.read.look import Look
+from recollect.read.query import Reader
+from recollect.read.shown import Shown, VersionInfo, listed
+
+LONGEST_QUERY = 10_000
+LONGEST_SAID = 100_000
+_MOST_TOKENS = 100_000
 
 
 class Levels(Keeping):
-    """How single memories are read, as one principal may read them."""
+    """How memories are read, as one principal may read them."""
 
     def show(self, item_id: ItemId) -> Shown:
-        """A memory, its versions and the events behind them."""
+        """A memory with the words that are served by default, and the events behind them."""
+        return leveled.shown(self._look, self._touched(self._read(item_id)), self._gate.readable)
+
+    def serve(
+        self,
+        item_id: ItemId,
+        *,
+        more: bool = False,
+        turn_id: str | None = None,
+        task: Task = Task.ROUTINE,
+        budget_tokens: int = 2_000,
+    ) -> Leveled:
+        """A memory at the level that the turn and the task call for; `more` is a step closer to the evidence. Nobody
+        names a level. Raises NothingMore where all of it was served in this turn."""
+        if not 1 <= budget_tokens <= _MOST_TOKENS:
+            raise Invalid(f"budget_tokens {budget_tokens}: give a number from 1 to {_MOST_TOKENS:,}")
+        with checked():
+            name(turn_id, "turn_id")
+            held = self._touched(self._read(item_id))
+            rendered = leveled.serve(
+                self._look,
+                held,
+                self._gate.readable,
+                more=more,
+                turn_id=turn_id,
+                task=task,
+                mode=self._deps.mode,
+                budget_tokens=budget_tokens,
+            )
+        self._tally.add(self._tenant, rendered.observations)
+        return rendered.leveled
+
+    def answer(self, query: Query, model: Model | None = None) -> Answered:
+        """A question answered from memory by any function, or by the configured language model. Where it says
+        NEED_MORE_CONTEXT it is asked again with more evidence; in mode B people are asked first (NeedMoreContext)."""
+        query = self._admitted(query)
+        with checked():
+            replied = answering.answer(
+                self._reader,
+                query,
+                model,
+                writer=self._deps.writer,
+                tenant=self._tenant,
+                mint=self._deps.clock.mint,
+            )
+        self._tally.add(self._tenant, replied.observations)
+        return replied.answered
+
+    def feedback(self, turn_id: str, mark: Mark, *, agent: str | None = None) -> Turn:
+        """What a person says about the answer of a turn, of their own or of the agent they name: it decides what is
+        served next in that turn, and counts for what was served."""
+        with checked():
+            name(turn_id, "turn_id")
+            self._gate.speak_for(agent)
+            now = self._deps.clock.now()
+            marked = feedback.mark(self._store, self.principal, turn_id, mark, at=now, agent=agent)
+        self._tally.add(self._tenant, marked.observations)
+        return marked.turn
+
+    def versions(self, item_id: ItemId) -> Sequence[VersionInfo]:
+        """What lengths there are of a memory and how they came about, newest first; not their words."""
         held = self._read(item_id)
-        versions = self._store.versions(self._tenant, item_id)
-        events = self._store.cited(self._tenant, [version.id for version in versions])
-        seen = self._gate.readable(event.item_id for event in events)
-        return Shown(held.item, held.rev, versions, [event for event in events if event.item_id in seen])
+        return listed(held.item, self._store.versions(self._tenant, item_id))
+
+    def version(self, item_id: ItemId, version_id: VersionId) -> Version:
+        """One version with its words. Who reads it is on record."""
+        self._gate.allow(Action.INSPECT)
+        held = self._touched(self._read(item_id))
+        for version in self._store.versions(self._tenant, item_id):
+            if version.id == version_id:
+                read = Disclose(None, item_id, version_id)
+                scope, now = self._scope_of(held.item), self._deps.clock.now()
+                self._store.apply(scope, [read], actor=actor(self.principal), at=now)
+                return version
+        raise NotFound(f"there is no version {version_id} of memory {item_id}", "List them with: recollect levels ID")
 
     def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
         """The events of a thread, by the id of its episode, in their order."""
@@ -54,3 +142,35 @@ class Levels(Keeping):
         if isinstance(witness, EventWitness):
             return events
         return [chunk for event in events for chunk in event.chunk(witness.number)]
+
+    # -- parts --------------------------------------------------------------------------------------------
+
+    @property
+    def _look(self) -> Look:
+        deps = self._deps
+        allowed = deps.categories.allowed(self.principal.agent_id)
+        return Look(deps.store, deps.embedder, self.principal, allowed, deps.clock.now())
+
+    @property
+    def _reader(self) -> Reader:
+        deps = self._deps
+        return Reader(deps.store, deps.embedder, deps.clock, self.principal, deps.categories)
+
+    def _admitted(self, query: Query) -> Query:
+        """A question that may be asked, in the mode that is set where it names none."""
+        with checked():
+            sound(query.text, "the query", LONGEST_QUERY)
+            sound(query.said, "what was said", LONGEST_SAID)
+            self._gate.speak_for(query.agent)
+        return query if query.mode else replace(query, mode=self._deps.mode)
+
+    def _touched(self, held: Held) -> Held:
+        """A memory that is read: its lock, if it has one, holds for the full time again."""
+        self._extend([held])
+        return held
+
+    def _extend(self, seen: Iterable[Held]) -> None:
+        locked = [held for held in seen if held.item.lock]
+        if locked:
+            scope, upkeep = self._scope_of(locked[0].item), self._deps.upkeep
+            promotion.read(self._store, scope, locked, self._deps.clock.now(), upkeep.lock, actor(self.principal))

@@ -17,8 +17,7 @@ from recollect.levels import Levels
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import AllBut, Only
-from recollect.read.query import Reader
-from recollect.read.shown import Shown
+from recollect.read.shown import Shown, current
 from recollect.read.tally import Tally
 from recollect.write.extraction import Extraction
 from recollect.write.foreign import Thread
@@ -27,7 +26,6 @@ from recollect.write.message import Appended, Bulk, Ingested, Message, Remembere
 from recollect.write.threads import Threads
 
 DEFAULT_THREAD = "notes"
-LONGEST_QUERY = 10_000
 _EVERYTHING = Page()
 _ACTIVE = Filters()
 
@@ -63,6 +61,8 @@ class Memory(Levels):
         author: str | None = None,
         trust: Trust = Trust.TRUSTED,
         ts: datetime | None = None,
+        topic_key: str | None = None,
+        supersedes: ItemId | None = None,
         key: str | None = None,
     ) -> Remembered:
         """Keep a statement: its words as an event of the thread, and a memory that cites them.
@@ -78,6 +78,8 @@ class Memory(Levels):
             tags=tuple(tags),
             trust=trust,
             ts=ts,
+            topic_key=topic_key,
+            supersedes=supersedes,
         )
         with checked():
             kept = self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
@@ -110,6 +112,7 @@ class Memory(Levels):
         thread_id: str,
         title: str = "",
         artifacts: Sequence[Artifact] = (),
+        topic_key: str | None = None,
         visibility: Visibility | None = None,
         user_id: str | None = None,
         project_id: str | None = None,
@@ -124,7 +127,7 @@ class Memory(Levels):
             raise Invalid("there are no messages to take in")
         with checked():
             way = self._ingest(visibility, user_id, project_id, thread_id, run_id)
-            taken = way.take(messages, key, title=title, artifacts=artifacts, wait=wait)
+            taken = way.take(messages, key, title=title, artifacts=artifacts, topic_key=topic_key, wait=wait)
         self._deps.wake()
         return taken
 
@@ -209,7 +212,8 @@ class Memory(Levels):
     def lines(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Shown]:
         """Memories in sight with their words, newest first; their evidence is left to `show`."""
         found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
-        return [Shown(held.item, held.rev, self._store.versions(self._tenant, held.item.id), ()) for held in found]
+        versions = {held.item.id: self._store.versions(self._tenant, held.item.id) for held in found}
+        return [Shown(held.item, held.rev, current(held.item, versions[held.item.id]), ()) for held in found]
 
     def find(self, name: str) -> ItemId:
         """The memory whose id is, or ends with, this; erased ones are found too, to be told from unknown ones."""
@@ -228,13 +232,11 @@ class Memory(Levels):
         return found[0]
 
     def query(self, query: Query) -> Answer:
-        """What memory knows about a question, within a budget of tokens, or nothing where it knows nothing."""
+        """What memory knows about a question, within a budget of tokens, or nothing where it knows nothing. Within a
+        turn, a question that comes again gets another context."""
+        query = self._admitted(query)
         with checked():
-            sound(query.text, "the query", LONGEST_QUERY)
-            self._gate.speak_for(query.agent)
-            served = Reader(
-                self._store, self._deps.embedder, self._deps.clock, self.principal, self._deps.categories
-            ).answer(query)
+            served = self._reader.answer(query)
         self._tally.add(self._tenant, served.observations)
         return served.answer
 

@@ -22,7 +22,7 @@ _SIGNS: Final[Mapping[str, str]] = {
     "restore": "⟲restored",
     "merge": "↔merged",
     **dict.fromkeys(
-        ("update", "supersede", "promote", "pin", "unpin", "lock", "undo", "derive", "discard", "protect", "unprotect"),
+        ("update", "supersede", "promote", "pin", "unpin", "undo", "derive", "discard", "protect", "unprotect"),
         "↑updated",
     ),
 }

@@ -8,20 +8,22 @@ from datetime import datetime
 from recollect.clock import Clock
 from recollect.domain.change import Change, Create, Derive, Link, Verb, revise
 from recollect.domain.embedding import Profile
-from recollect.domain.event import Event, Trust
 from recollect.domain.ids import ItemId, JobId, RecordId, Rev, VersionId
-from recollect.domain.item import Body, Fact, Item
+from recollect.domain.item import Fact, Item
 from recollect.domain.job import Job
 from recollect.domain.level import Derivation, Level
 from recollect.domain.query import Filters
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
-from recollect.policy import bands
-from recollect.policy.bands import Auto, Fallback, Near, New, Recreate, Update
+from recollect.policy import bands, lifecycle
+from recollect.policy.bands import Auto, Band, Fallback, Near, New, Recreate, Update
+from recollect.policy.lifecycle import Decision
 from recollect.ports import Embedder, Held, Store, Vector, Wanted
+from recollect.write.draft import Draft
 from recollect.write.embedded import embedded
 from recollect.write.owner import Owner
+from recollect.write.superseding import Superseding
 
 NEIGHBOURS = 8
 LINKS = 3
@@ -29,35 +31,6 @@ WITNESSES = 20
 WORDS = 8
 """The longest words of a statement, by which its neighbours are found where there is no embedder."""
 _WORDS_ONLY = Profile(same=1.0, judge=0.6, link_min=0.4, floor=0.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A memory that is about to be made, with the events that bear witness to it."""
-
-    text: str
-    body: Body
-    category: str
-    importance: int
-    witnesses: tuple[Event, ...]
-    private: bool = False
-    corrects: bool = False
-    tags: tuple[str, ...] = ()
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    trust: Trust = Trust.TRUSTED
-    extracted: bool = False
-    reason: str = "said so"
-
-    @property
-    def said_at(self) -> datetime:
-        return max(event.ts for event in self.witnesses)
-
-    @property
-    def least_trust(self) -> Trust:
-        """What is derived is only as trusted as its least trusted source."""
-        doubtful = Trust.UNTRUSTED in {self.trust, *(event.trust for event in self.witnesses)}
-        return Trust.UNTRUSTED if doubtful else Trust.TRUSTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +51,8 @@ class Decided:
     vectors: list[Vector] = field(default_factory=list[Vector])
     then: list[Job] = field(default_factory=list[Job])
     made: list[Made] = field(default_factory=list[Made])
+    superseded: list[Item] = field(default_factory=list[Item])
+    """The memories that give way to a decision, as they were."""
     read: int = 0
     """How many of the drafts this is about, from the first on."""
 
@@ -109,18 +84,24 @@ class Commit:
                 break
             said.append(draft.text)
             decided.read = number + 1
-            known = self._known(draft, vector, {*decided.expect})
-            band = bands.decide(_seen(draft), [near for near, _, _ in known.values()], self._profile)
-            match band:
-                case Auto(one) | Update(one) | Recreate(one):
-                    _, held, version = known[one.item.id]
-                    decided.expect[one.item.id] = held.rev
-                    self._settle(decided, draft, band, version, now, vector)
-                case Fallback(linked, judged):
-                    item = self._create(decided, draft, now, vector)
-                    self._link(decided, item, linked, now)
-                    self._ask_judge(decided, item, judged, now)
+            self._decide(decided, draft, vector, now)
         return decided
+
+    def _decide(self, decided: Decided, draft: Draft, vector: bytes | None, now: datetime) -> None:
+        known = self._known(draft, vector, {*decided.expect})
+        giving = self._giving_way(decided, draft, [held for _, held, _ in known.values()], now)
+        beside = [near for near, _, _ in known.values() if near.item.id not in giving]
+        band = _keeping_what_is_told(bands.decide(_seen(draft), beside, self._profile), draft)
+        match band:
+            case Auto(one) | Update(one) | Recreate(one):
+                _, held, version = known[one.item.id]
+                decided.expect[one.item.id] = held.rev
+                self._settle(decided, draft, band, version, now, vector)
+            case Fallback(linked, judged):
+                item = self._create(decided, draft, now, vector, supersedes=next(iter(giving), None))
+                self._link(decided, item, linked, now)
+                self._ask_judge(decided, item, judged, now)
+        self._supersede(decided, giving, draft, now)
 
     def _settle(
         self,
@@ -181,6 +162,15 @@ class Commit:
             known[item_id] = (Near(held.item, version.content, cosine or 0.0), held, version)
         return known
 
+    def _giving_way(self, decided: Decided, draft: Draft, near: Sequence[Held], now: datetime) -> Mapping[ItemId, Held]:
+        """What the draft takes over from, where it says that it does; the latest first."""
+        wanted = lifecycle.replacing(draft.tags, draft.supersedes)
+        if wanted is None:
+            return {}
+        superseding = Superseding(self.store, self.owner, strict=not draft.extracted)
+        found = superseding.found(wanted, self._decision(draft), draft.text, near, now)
+        return {id: found[id] for id in sorted(found, reverse=True) if id not in decided.expect}
+
     # -- the four bands -------------------------------------------------------------------------------------
 
     def _create(self, decided: Decided, draft: Draft, now: datetime, vector: bytes | None, **fields: object) -> Item:
@@ -193,6 +183,7 @@ class Commit:
                 "category": draft.category,
                 "importance": draft.importance,
                 "tags": draft.tags,
+                "topic_key": draft.topic_key,
                 "private": draft.private,
                 "trust": draft.least_trust,
                 "role": min(roles) if draft.extracted and roles else None,
@@ -240,6 +231,7 @@ class Commit:
             body=draft.body,
             importance=max(draft.importance, one.item.importance),
             tags=tuple(dict.fromkeys((*one.item.tags, *draft.tags))),
+            topic_key=one.item.topic_key or draft.topic_key,
             private=one.item.private or draft.private,
             valid_to=_later_end(draft, one.item),
         )
@@ -253,7 +245,7 @@ class Commit:
         """A new memory takes over from the old one, whose time ends where the new one's begins. What was said earlier
         but arrives later is the one that is over already."""
         began = one.item.valid_from or one.item.origin_at
-        since = draft.valid_from or draft.said_at
+        since = draft.since
         until = draft.valid_to if draft.valid_to and draft.valid_to >= since else None
         if since < began:
             ends = min(began, until or began)
@@ -265,6 +257,32 @@ class Commit:
             decided.made[-1] = Made(item.id, "updated")
         older, newer = (item.id, one.item.id) if since < began else (one.item.id, item.id)
         decided.changes.append(self._edge(newer, older, 1.0, now, "supersedes"))
+
+    def _supersede(self, decided: Decided, giving: Mapping[ItemId, Held], draft: Draft, now: datetime) -> None:
+        """Earlier decisions give way to the memory that was just made or renewed."""
+        for old in giving.values():
+            by = decided.made[-1].item_id
+            decided.expect[old.item.id] = old.rev
+            decided.superseded.append(old.item)
+            decided.changes.append(lifecycle.superseded(old.item, by, self._decision(draft), now))
+            if by not in decided.expect or not self._joined(by, old.item.id):
+                decided.changes.append(self._edge(by, old.item.id, 1.0, now, "supersedes"))
+
+    def _joined(self, newer: ItemId, older: ItemId) -> bool:
+        """Whether there is an edge between the two already: there is one for each pair."""
+        return any(
+            (edge.from_id, edge.to_id) == (newer, older)
+            for edge in self.store.relations(self.owner.scope.tenant, newer)
+        )
+
+    def _decision(self, draft: Draft) -> Decision:
+        return Decision(
+            topic_key=draft.topic_key,
+            body=draft.body,
+            agent_id=self.owner.scope.agent_id,
+            trust=draft.least_trust,
+            since=draft.since,
+        )
 
     def _link(self, decided: Decided, item: Item, linked: Sequence[Near], now: datetime) -> None:
         for one in linked[:LINKS]:
@@ -316,6 +334,16 @@ class Commit:
     def _embed(self, decided: Decided, version: Version, vector: bytes | None) -> None:
         if vector and self.embedder:
             decided.vectors.append(Vector(self.embedder.name, f"v:{version.id}", vector))
+
+
+def _keeping_what_is_told(band: Band, draft: Draft) -> Band:
+    """The band, but for a memory that is known already and of which the draft tells the topic, or that it decides."""
+    if not isinstance(band, Auto):
+        return band
+    item = band.near.item
+    tells = bool(draft.topic_key) and item.topic_key is None
+    decides = lifecycle.replacing(draft.tags) is not None and not set(draft.tags) <= set(item.tags)
+    return Update(band.near) if tells or decides else band
 
 
 def _seen(draft: Draft) -> New:

@@ -4,15 +4,17 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import cast
 
 from recollect.clock import Clock
 from recollect.domain.event import Event
 from recollect.domain.ids import TenantId
+from recollect.domain.text import MAX_NAME
 from recollect.errors import ModelFailed
-from recollect.policy import grounded, prompts
+from recollect.policy import grounded, lifecycle, prompts
 from recollect.policy.candidate import Candidate
 from recollect.ports import Embedder, Store, Writer
-from recollect.write.commit import Draft
+from recollect.write.draft import Draft
 from recollect.write.extract import extract
 
 log = logging.getLogger("recollect.write")
@@ -83,9 +85,20 @@ def _draft(candidate: Candidate, turns: Sequence[Event]) -> Draft:
         importance=candidate.importance,
         private=candidate.private,
         corrects=candidate.corrects,
-        tags=candidate.tags,
+        tags=_tags(candidate, turns),
         valid_from=candidate.valid_from,
         valid_to=candidate.valid_to,
         witnesses=tuple(turns[number] for number in candidate.witnesses),
         extracted=True,
     )
+
+
+def _tags(candidate: Candidate, turns: Sequence[Event]) -> tuple[str, ...]:
+    """The tags of a candidate. A decision has those of the note or the message that it stands in, as far as they are
+    about decisions: DECISION/SUPERSEDES is written there."""
+    if not lifecycle.decided(candidate.tags):
+        return candidate.tags
+    beside = [turns[number].meta.get("tags") for number in candidate.witnesses]
+    told = [tag for tags in beside if isinstance(tags, list | tuple) for tag in cast(Sequence[object], tags)]
+    more = [tag for tag in told if isinstance(tag, str) and len(tag) <= MAX_NAME and lifecycle.decided([tag])]
+    return tuple(dict.fromkeys((*candidate.tags, *more)))

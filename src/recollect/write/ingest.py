@@ -7,7 +7,7 @@ follows by a job that the same write puts into the outbox.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TypeVar, cast
 
@@ -16,16 +16,19 @@ from recollect.domain import codec
 from recollect.domain.change import Append, Change, Create, Verb, revise
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, JobId, Rev
-from recollect.domain.item import LONGEST_VALUE, Artifact, Episode, Fact, Item, Visibility
+from recollect.domain.item import LONGEST_VALUE, Active, Artifact, Episode, Fact, Item, Visibility
 from recollect.domain.job import Job
 from recollect.domain.scope import Principal, Scope, actor
 from recollect.domain.text import name
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
+from recollect.policy import lifecycle
 from recollect.policy.access import Denied, may_write
 from recollect.policy.chunks import chunks
 from recollect.policy.clean import clean
+from recollect.policy.upkeep import Upkeep
 from recollect.ports import UNWRITTEN, Embedder, Held, Receipt, Store
-from recollect.write.commit import Commit, Decided, Draft
+from recollect.write.commit import Commit, Decided
+from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction
 from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
 from recollect.write.owner import Owner
@@ -66,6 +69,8 @@ class Ingest:
     principal: Principal
     scope: Scope
     visibility: Visibility
+    quiet: timedelta = Upkeep().quiet
+    """For how long a thread is silent before it counts as closed."""
 
     def remember(self, statement: Statement, key: str | None) -> Remembered:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
@@ -73,10 +78,10 @@ class Ingest:
         stated, found = clean(statement)
 
         def attempt() -> Remembered:
-            now = self.clock.now()
-            thread, changes = self._thread(now)
+            now, owner = self.clock.now(), self._owner
+            thread, changes = self._thread(now, owner)
             event = self._event(thread, _message(stated), now)
-            decided = self._commit.decide([_draft(stated, event)], now)
+            decided = self._commit(owner).decide([_draft(stated, event)], now)
             self._may_make(decided)
             [made] = decided.made
             same = [replace(vector, ref=f"e:{event.id}") for vector in decided.vectors if not event.chunks]
@@ -102,12 +107,12 @@ class Ingest:
 
         def attempt() -> Appended:
             now = self.clock.now()
-            thread, changes = self._thread(now)
+            thread, changes = self._thread(now, self._owner)
             events = [self._event(thread, clean(message)[0], now) for message in messages]
             ids = tuple(event.id for event in events)
             answer: dict[str, object] = {"episode_id": thread.item.id, "event_ids": list(ids)}
             changes += [Append(event) for event in events]
-            then = self._embedding(thread, now)
+            then = [*self._embedding(thread, now), self._closing(thread, now)]
             rev = self._apply(thread, changes, now, key, digest, answer, Decided(), then)
             return Appended(thread.item.id, ids, rev)
 
@@ -124,24 +129,26 @@ class Ingest:
         *,
         title: str = "",
         artifacts: Sequence[Artifact] = (),
+        topic_key: str | None = None,
         wait: bool = False,
     ) -> Ingested:
         """Messages into the thread, without those it has already. What is made of them is left to a job, or, with
         `wait`, is part of the same write; what a language model makes is always left to a job."""
-        marks = [title, *(f"{artifact.type}:{artifact.ref}" for artifact in artifacts)]
+        topic, _ = clean(topic_key)
+        marks = [title, topic_key or "", *(f"{artifact.type}:{artifact.ref}" for artifact in artifacts)]
         digest = _digest("ingest", self.scope, self.visibility, *messages, *marks) if key else ""
 
         def attempt() -> Ingested:
-            now = self.clock.now()
-            thread, changes = self._thread(now, Episode(clean(title)[0], tuple(artifacts)))
+            now, owner = self.clock.now(), self._owner
+            thread, changes = self._thread(now, owner, Episode(clean(title)[0], tuple(artifacts)), topic)
             taken = self._taken(thread, messages, now)
-            changes += self._artifacts(thread, artifacts, now)
+            changes += self._told(thread, artifacts, topic, now)
             changes += [Append(event) for event in taken.new]
             at_once = wait and self.extraction.writer is None
-            decided = self._understood(thread, taken.new, now) if at_once else Decided()
+            decided = self._understood(thread, owner, taken.new, topic, now) if at_once else Decided()
             self._may_make(decided)
             later = [] if at_once or not taken.new else [self._extracting(thread, taken.new, now)]
-            then = [*decided.then, *later]
+            then = [*decided.then, *later, *([self._closing(thread, now)] if taken.new else ())]
             items = tuple(made.item_id for made in decided.made)
             answer: dict[str, object] = {
                 "episode_id": thread.item.id,
@@ -165,30 +172,43 @@ class Ingest:
 
     @property
     def _owner(self) -> Owner:
-        return Owner(self.scope, self.visibility, self.principal.id)
+        return Owner(self.store, self.scope, self.visibility, self.principal.id)
 
-    @property
-    def _commit(self) -> Commit:
-        return Commit(self.store, self.embedder, self.clock, self._owner)
+    def _commit(self, owner: Owner) -> Commit:
+        return Commit(self.store, self.embedder, self.clock, owner)
 
-    def _thread(self, now: datetime, blank: Episode | None = None) -> tuple[Held, list[Change]]:
+    def _thread(
+        self, now: datetime, owner: Owner, blank: Episode | None = None, topic: str | None = None
+    ) -> tuple[Held, list[Change]]:
         """The episode that owns the scope's thread, and its creation where it is new."""
         held = self.threads.of(self.scope, self.visibility)
         if held:
             self._may(held.item)
-            return held, []
-        episode = self._owner.item(ItemId(self.clock.mint()), blank or Episode(), now, category="episode")
+            return held, self._revived(held, now, owner)
+        body = blank or Episode()
+        episode = owner.item(ItemId(self.clock.mint()), body, now, category="episode", topic_key=topic)
         self._may(episode)
         return Held(episode, UNWRITTEN, withdrawn=False), [Create(episode)]
 
-    def _artifacts(self, thread: Held, artifacts: Sequence[Artifact], now: datetime) -> list[Change]:
-        """What a thread that was there already is about besides."""
-        body = thread.item.body
-        if thread.rev == UNWRITTEN or not isinstance(body, Episode) or set(artifacts) <= set(body.artifacts):
+    def _revived(self, thread: Held, now: datetime, owner: Owner) -> list[Change]:
+        """A thread that a rule has hidden goes on."""
+        if isinstance(thread.item.state, Active):
             return []
-        after = replace(body, artifacts=tuple(dict.fromkeys((*body.artifacts, *artifacts))))
+        back = lifecycle.revived(thread.item, owner.epoch, now)
         self.threads.forget(self.scope, self.visibility)
-        return [revise(thread.item, replace(thread.item, body=after), now, Verb.UPDATE)]
+        return [back] if back else []
+
+    def _told(self, thread: Held, artifacts: Sequence[Artifact], topic: str | None, now: datetime) -> list[Change]:
+        """What a thread that was there already is about besides. A topic that it has stays."""
+        item = thread.item
+        if thread.rev == UNWRITTEN or not isinstance(item.body, Episode):
+            return []
+        united = tuple(dict.fromkeys((*item.body.artifacts, *artifacts)))
+        after = replace(item, body=replace(item.body, artifacts=united), topic_key=item.topic_key or topic)
+        if after == item:
+            return []
+        self.threads.forget(self.scope, self.visibility)
+        return [revise(item, after, now, Verb.UPDATE)]
 
     def _taken(self, thread: Held, messages: Sequence[Message], now: datetime) -> _Taken:
         """Messages without their secrets, as events; those that the thread has already as the events they are."""
@@ -206,14 +226,16 @@ class Ingest:
             taken.redacted += [kind for kind in found if kind not in taken.redacted]
         return taken
 
-    def _understood(self, thread: Held, new: Sequence[Event], now: datetime) -> Decided:
+    def _understood(
+        self, thread: Held, owner: Owner, new: Sequence[Event], topic: str | None, now: datetime
+    ) -> Decided:
         """The memories in new messages, with what they are compared to, and the vectors of the messages."""
         if not new:
             return Decided()
         known = thread.rev != UNWRITTEN
         before = self.store.latest(self.scope.tenant, thread.item.id, self.extraction.context) if known else ()
-        drafts = self.extraction.drafts(before, new, self.scope.user_id)
-        decided = self._commit.decide(drafts, now)
+        drafts = about(thread.item.topic_key or topic, self.extraction.drafts(before, new, self.scope.user_id))
+        decided = self._commit(owner).decide(drafts, now)
         decided.vectors += vectors(self.embedder, new)
         return decided
 
@@ -223,6 +245,10 @@ class Ingest:
     def _embedding(self, thread: Held, now: datetime) -> Iterator[Job]:
         if self.embedder:
             yield self._job("embed", thread.item.id, thread, now, {})
+
+    def _closing(self, thread: Held, now: datetime) -> Job:
+        """The thread is looked at when it may have come to rest; what is said until then moves that on."""
+        return replace(self._job("close", thread.item.id, thread, now, {}), not_before=now + self.quiet)
 
     def _job(self, kind: str, key: str, thread: Held, now: datetime, more: Mapping[str, object]) -> Job:
         payload = {"episode_id": thread.item.id, **more}
@@ -250,6 +276,8 @@ class Ingest:
         for change in decided.changes:
             if isinstance(change, Create):
                 self._may(change.item)
+        for item in decided.superseded:
+            self._may(item)
 
     def _apply(
         self,
@@ -331,6 +359,8 @@ def _draft(statement: Statement, event: Event) -> Draft:
         importance=statement.importance,
         tags=statement.tags,
         trust=statement.trust,
+        topic_key=statement.topic_key,
+        supersedes=statement.supersedes,
         witnesses=(event,),
     )
 

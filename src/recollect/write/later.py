@@ -9,7 +9,8 @@ from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.item import Item
 from recollect.domain.scope import Scope
 from recollect.ports import Embedder, Store, Vector
-from recollect.write.commit import Commit, Decided, Draft
+from recollect.write.commit import Commit, Decided
+from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction
 from recollect.write.owner import owner_of
 from recollect.write.vectors import vectors
@@ -50,8 +51,8 @@ class Later:
             return Decided(), len(events)
         first = max(1, new[0].seq - self.extraction.context)
         before = self.store.events(tenant, episode.id, first, new[0].seq - 1) if new[0].seq > 1 else ()
-        drafts = self.extraction.drafts(before, new, episode.user_id)
-        commit = Commit(self.store, self.embedder, self.clock, owner_of(episode, scope_of(tenant, episode)))
+        drafts = about(episode.topic_key, self.extraction.drafts(before, new, episode.user_id))
+        commit = Commit(self.store, self.embedder, self.clock, owner_of(self.store, episode, scope_of(tenant, episode)))
         decided = commit.decide(drafts, now, apart=True)
         done = _done(events, drafts[decided.read :])
         ready = set(events[:done])

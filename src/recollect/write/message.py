@@ -34,6 +34,9 @@ class Statement:
     tags: tuple[str, ...] = ()
     trust: Trust = Trust.TRUSTED
     ts: datetime | None = None
+    topic_key: str | None = None
+    supersedes: ItemId | None = None
+    """The memory that it takes over from; by its tags it may take over from others."""
 
 
 @dataclass(frozen=True, slots=True)

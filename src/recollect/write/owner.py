@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Body, Item, Visibility
+from recollect.domain.record import Epoch
 from recollect.domain.scope import Scope, Sight
+from recollect.policy.lifecycle import epoch_id
+from recollect.ports import Store
 
 _KEYS: Mapping[Visibility, tuple[str, ...]] = {
     Visibility.USER_PRIVATE: ("user_id", "project_id"),
@@ -17,11 +21,20 @@ _KEYS: Mapping[Visibility, tuple[str, ...]] = {
 """The ids that two memories of one visibility share when the same people see them and they are about the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: the epoch is looked up once, and only where something is made in a project
 class Owner:
+    store: Store
     scope: Scope
     visibility: Visibility
     actor_id: str | None
+
+    @cached_property
+    def epoch(self) -> int:
+        """How far the project has come at the moment of the write."""
+        if self.scope.project_id is None:
+            return 0
+        found = self.store.record(self.scope.tenant, "epoch", epoch_id(self.scope.project_id))
+        return found.number if isinstance(found, Epoch) else 0
 
     @property
     def sight(self) -> Sight:
@@ -52,12 +65,13 @@ class Owner:
             thread_id=self.scope.thread_id,
             run_id=self.scope.run_id,
             actor_id=self.actor_id,
+            project_epoch=self.epoch,
             created_at=now,
             updated_at=now,
             **{"origin_at": now, **fields},  # type: ignore[arg-type]
         )
 
 
-def owner_of(episode: Item, scope: Scope) -> Owner:
+def owner_of(store: Store, episode: Item, scope: Scope) -> Owner:
     """Whose a thread is, and all that is made of it."""
-    return Owner(scope, episode.visibility, episode.actor_id)
+    return Owner(store, scope, episode.visibility, episode.actor_id)
