@@ -1,22 +1,33 @@
 """The kinds of jobs there are. Each function is one step: gather, decide, and say what to write."""
 
+import logging
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import cast
 
+from recollect.care import epoch as epochs
 from recollect.care import judge as judging
 from recollect.care import purge as purging
+from recollect.care import retire as retiring
+from recollect.care.compress import EVERYBODY, Hammer
 from recollect.care.erase import scrubbing
 from recollect.custody import Deps
+from recollect.domain.change import Change
 from recollect.domain.ids import EventId, ItemId, JobId
-from recollect.domain.job import Advance, Finish, Leased
-from recollect.domain.scope import Scope
-from recollect.errors import StoreBusy
+from recollect.domain.job import Advance, Finish, Job, Leased
+from recollect.domain.level import Level
+from recollect.domain.scope import Scope, Sight
+from recollect.errors import Invalid, StoreBusy
 from recollect.jobs.kind import Erasure, Kind, Outcome, Write
+from recollect.policy import hammer
+from recollect.policy.hammer import Refused, Why
 from recollect.write import later
 from recollect.write.extraction import Extraction
 from recollect.write.later import Later
 
+log = logging.getLogger("recollect.jobs")
+
+HOURLY = timedelta(hours=1)
 DAILY = timedelta(days=1)
 KEPT = timedelta(days=30)
 """For how long a repeat of a write is recognised, and a finished job can be looked at."""
@@ -95,6 +106,85 @@ def judge(deps: Deps, leased: Leased) -> Outcome:
     return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=changes)
 
 
+def close(deps: Deps, leased: Leased) -> Outcome:
+    """Sum up an episode whose thread has come to rest. One that was written to since is looked at again when it may
+    have; one that is locked, when it is not."""
+    scope = Scope(tenant=leased.tenant)
+    held = deps.store.item(leased.tenant, ItemId(str(leased.job.payload["episode_id"])))
+    if held is None or held.withdrawn:
+        return Write(scope=scope, step=Finish(leased))
+    last = deps.store.latest(leased.tenant, held.item.id, 1)
+    now = deps.clock.now()
+    refused = hammer.may_compress(held.item, Level.R3, now)
+    locked = [refused.until] if isinstance(refused, Refused) and refused.until else []
+    waits = max([*locked, *(hammer.silent_from(event, deps.upkeep) for event in last)], default=now)
+    if waits > now:
+        return Write(scope=scope, step=Finish(leased), then=[_again(deps, leased.job, waits)])
+    decision = _hammer(deps, leased).anvil.decide(held, Why.CLOSED)
+    return Write(
+        scope=scope,
+        step=Finish(leased),
+        changes=decision.changes,
+        expect=decision.expect,
+        vectors=decision.vectors,
+    )
+
+
+def compress(deps: Deps, leased: Leased) -> Outcome:
+    """Strike a batch of the memories that need it; the next step takes the next. Then those of one topic are merged.
+    Everybody's memories come first, then one silo after the other: what is in a silo stays in it."""
+    state = leased.state
+    merging, silo = bool(state.get("merging")), str(state.get("silo", ""))
+    before = ItemId(str(state["before"])) if state.get("before") else None
+    work = _hammer(deps, leased)
+    sight = Sight(users=frozenset(), projects=frozenset(), silo=silo) if silo else EVERYBODY
+    batch = work.merges(sight, before) if merging else work.strikes(sight, before)
+    onward: Mapping[str, object] | None = {"merging": merging, "silo": silo, "before": batch.last}
+    if batch.last is None:
+        further = [other for other in deps.store.silos(leased.tenant) if other > silo]
+        onward = {"merging": merging, "silo": further[0]} if further else None if merging else {"merging": True}
+    return Write(
+        scope=Scope(tenant=leased.tenant),
+        step=Advance(leased, onward) if onward is not None else Finish(leased),
+        changes=batch.changes,
+        expect=batch.expect,
+        vectors=batch.vectors,
+    )
+
+
+def retire(deps: Deps, leased: Leased) -> Outcome:
+    """Move a batch of memories that nobody asks for out of default retrieval; the next step goes on behind it."""
+    before = leased.state.get("before")
+    batch = retiring.retire(
+        deps.store, leased.tenant, deps.clock.now(), deps.upkeep, ItemId(str(before)) if before else None
+    )
+    scope = Scope(tenant=leased.tenant)
+    if batch is None:
+        return Write(scope=scope, step=Finish(leased))
+    onward = Advance(leased, {"before": batch.last})
+    return Write(scope=scope, step=onward, changes=batch.changes, expect=batch.expect)
+
+
+def follow(deps: Deps, leased: Leased) -> Outcome:
+    """Projects move on with their repositories. One that cannot be read holds up none of the others."""
+    notes: list[Change] = []
+    for project_id, found in epochs.follow_all(deps.store, leased.tenant, deps.repositories, deps.clock.now()):
+        if isinstance(found, Invalid):
+            log.warning("the repository of project %s cannot be followed: %s", project_id, found)
+        else:
+            notes.append(found)
+    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=notes)
+
+
+def _again(deps: Deps, job: Job, at: datetime) -> Job:
+    """The same job at a later time."""
+    return Job(id=JobId(deps.clock.mint()), kind=job.kind, key=job.key, payload=job.payload, not_before=at)
+
+
+def _hammer(deps: Deps, leased: Leased) -> Hammer:
+    return Hammer(deps.store, deps.clock, deps.embedder, deps.writer, deps.upkeep, leased.tenant)
+
+
 def _later(deps: Deps, leased: Leased) -> Later:
     extraction = Extraction(deps.store, deps.clock, deps.embedder, deps.writer, deps.caps, leased.tenant)
     return Later(deps.store, deps.clock, deps.embedder, extraction)
@@ -108,4 +198,8 @@ KINDS: Mapping[str, Kind] = {
     "embed": Kind(embed),
     "extract": Kind(extract),
     "judge": Kind(judge),
+    "close": Kind(close),
+    "compress": Kind(compress, every=HOURLY),
+    "retire": Kind(retire, every=DAILY),
+    "follow": Kind(follow, every=HOURLY),
 }
