@@ -11,9 +11,12 @@ from urllib.parse import quote, urlencode, urlsplit
 from recollect import errors
 from recollect.domain.codec import moment, when
 from recollect.domain.event import Event, Trust
-from recollect.domain.ids import EventId, ItemId, Rev
-from recollect.domain.item import Artifact, Visibility
+from recollect.domain.ids import EventId, ItemId, RecordId, Rev, VersionId
+from recollect.domain.item import Artifact, LockReason, Visibility
+from recollect.domain.level import Level
 from recollect.domain.query import Answer, Filters, Query, Result
+from recollect.domain.record import Epoch
+from recollect.domain.turn import Mark, Reason, Task
 from recollect.errors import Invalid, RecollectError, StoreUnreachable
 from recollect.write.message import Ingested, Message, Remembered
 
@@ -50,6 +53,8 @@ class Client:
         author: str | None = None,
         trust: Trust = Trust.TRUSTED,
         ts: datetime | None = None,
+        topic_key: str | None = None,
+        supersedes: ItemId | None = None,
         key: str | None = None,
     ) -> Remembered:
         """Keep a statement. Durable when it returns; with a `key`, a repeat answers the same and writes nothing."""
@@ -61,7 +66,8 @@ class Client:
             "author": author,
             "trust": trust.value,
             "at": None if ts is None else when(ts),
-            **_place(visibility, user_id, project_id, run_id),
+            "supersedes": supersedes,
+            **_place(visibility, user_id, project_id, run_id, topic_key),
         }
         if thread_id is not None:
             body["thread_id"] = thread_id
@@ -84,6 +90,7 @@ class Client:
         user_id: str | None = None,
         project_id: str | None = None,
         run_id: str | None = None,
+        topic_key: str | None = None,
         key: str | None = None,
     ) -> Ingested:
         """Keep messages at the end of a thread, and have memories made of them."""
@@ -91,7 +98,7 @@ class Client:
             "thread_id": thread_id,
             "messages": [_message(message) for message in messages],
             "artifacts": [{"type": one.type.value, "ref": one.ref} for one in artifacts],
-            **_place(visibility, user_id, project_id, run_id),
+            **_place(visibility, user_id, project_id, run_id, topic_key),
         }
         told = self._post("/api/memory/ingest", body, key)
         return Ingested(
@@ -108,45 +115,112 @@ class Client:
 
     def query(self, query: Query) -> Answer:
         """What memory knows about it; no results where it knows nothing."""
-        body = {
-            "query": query.text,
-            "agent": query.agent,
-            "categories": None if query.categories is None else sorted(query.categories),
-            "filters": _filters(query.filters),
-            "top_k": query.top_k,
-            "return": query.form.value,
-            "budget_tokens": query.budget_tokens,
-            "threshold": query.threshold,
-            "explain": query.explain,
-            "source": query.source.value,
-            "thread_id": query.thread_id,
-        }
-        told = self._post("/api/memory/query", body)
+        told = self._post("/api/memory/query", _question(query))
         return Answer(
             header=tuple(told["header"]),
             results=tuple(_result(one) for one in told["results"]),
             explain=tuple(told.get("explain") or ()),
             tokens=told["tokens"],
             rev=Rev(told["rev"]),
+            used_level=Level[told["usedLevel"]],
+            escalated=told["escalated"],
+            reason=Reason(told["reason"]) if "reason" in told else None,
+            more=told["more"],
+            turn_id=told["turn_id"],
         )
+
+    def answer(self, query: Query) -> Mapping[str, Any]:
+        """What the server's own language model answers out of memory, as POST /api/memory/answer tells it."""
+        return self._post("/api/memory/answer", _question(query))
+
+    def feedback(self, turn_id: str, mark: Mark, *, agent: str | None = None) -> Mapping[str, Any]:
+        """Say what came of a turn's answer. How the turn stands, as POST /api/turns/{turn_id}/feedback answers it."""
+        return self._post(f"/api/turns/{quote(turn_id, safe='')}/feedback", {"mark": mark.value, "agent": agent})
+
+    # -- one memory ---------------------------------------------------------------------------------------
+
+    def serve(
+        self, item_id: ItemId | str, *, more: bool = False, turn_id: str | None = None, task: Task = Task.ROUTINE
+    ) -> Mapping[str, Any]:
+        """A memory at the length that helps, or a step closer to the evidence, as GET /api/memory/{id} answers it. An
+        ending of the id will do."""
+        asked = {"level": "more" if more else "auto", "task": task.value, "turn_id": turn_id}
+        return self._get(f"{_memory(item_id)}?{urlencode({k: v for k, v in asked.items() if v is not None})}")
+
+    def show(self, item_id: ItemId | str) -> Mapping[str, Any]:
+        """A memory as it is served by default."""
+        return self._get(_memory(item_id))
 
     def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
         """The events behind a memory, or those that the witnesses name."""
         asked = f"?{urlencode({'witness': witness})}" if witness is not None else ""
-        told = self._get(f"/api/memory/{quote(item_id, safe='')}/evidence{asked}")
+        told = self._get(f"{_memory(item_id)}/evidence{asked}")
         return [_event(one) for one in told["events"]]
-
-    def show(self, item_id: ItemId | str) -> Mapping[str, Any]:
-        """A memory with its receipt, as GET /api/memory/{id} answers it. An ending of the id will do."""
-        return self._get(f"/api/memory/{quote(item_id, safe='')}")
 
     def history(self, item_id: ItemId | str) -> Sequence[Mapping[str, Any]]:
         """Everything that happened to a memory, oldest first."""
-        return self._get(f"/api/memory/{quote(item_id, safe='')}/history")["history"]
+        return self._get(f"{_memory(item_id)}/history")["history"]
 
     def find(self, name: str) -> ItemId:
         """The memory whose id is, or ends with, this."""
-        return ItemId(self.show(name)["memory"]["id"])
+        return ItemId(self._get(f"{_memory(name)}/versions")["id"])
+
+    def versions(self, item_id: ItemId | str) -> Sequence[Mapping[str, Any]]:
+        """How a memory was shortened: its versions, newest first, without their words."""
+        return self._get(f"{_memory(item_id)}/versions")["versions"]
+
+    def version(self, item_id: ItemId | str, version_id: VersionId | str) -> Mapping[str, Any]:
+        """One version with its words, as GET /api/memory/{id}/versions/{versionId} answers it."""
+        return self._get(f"{_memory(item_id)}/versions/{quote(version_id, safe='')}")
+
+    # -- looking after memories ---------------------------------------------------------------------------
+
+    def promote(
+        self,
+        item_id: ItemId | str,
+        version_id: VersionId | str,
+        *,
+        reason: LockReason = LockReason.MANUAL_PROMOTE,
+        minutes: int | None = None,
+    ) -> Rev:
+        """Have a version stand for its memory, and lock it."""
+        path = f"{_memory(item_id)}/active/{quote(version_id, safe='')}"
+        return Rev(self._put(path, {"reason": reason.value, "minutes": minutes})["rev"])
+
+    def pin(self, item_id: ItemId | str) -> Rev:
+        """Never serve it shorter than its summary."""
+        return Rev(self._post(f"{_memory(item_id)}/pin")["rev"])
+
+    def unpin(self, item_id: ItemId | str) -> Rev:
+        return Rev(self._post(f"{_memory(item_id)}/unpin")["rev"])
+
+    def archive(self, item_id: ItemId | str, reason: str = "") -> Rev:
+        """Out of default retrieval; still searchable."""
+        return Rev(self._post(f"{_memory(item_id)}/archive", {"reason": reason})["rev"])
+
+    def restore(self, item_id: ItemId | str) -> Rev:
+        """Bring back what was archived, expired or deleted."""
+        return Rev(self._post(f"{_memory(item_id)}/restore")["rev"])
+
+    def compress(
+        self, *, item_id: ItemId | str | None = None, topic: str | None = None, dry_run: bool = False
+    ) -> Mapping[str, Any]:
+        """Compress a memory, a topic, or all that is due, as POST /api/memory/compress answers it."""
+        return self._post("/api/memory/compress", {"memory_id": item_id, "topic_key": topic, "dry_run": dry_run})
+
+    def close_episode(self, item_id: ItemId | str) -> Mapping[str, Any]:
+        """Close an episode now, as POST /api/memory/{id}/close answers it."""
+        return self._post(f"{_memory(item_id)}/close")
+
+    def epoch(self, project_id: str) -> Epoch | None:
+        """How far a project has come; None where it never moved on."""
+        return _epoch(self._get(f"/api/projects/{quote(project_id, safe='')}/epoch"))
+
+    def advance_epoch(self, project_id: str, reason: str = "") -> Epoch:
+        """The project has moved on."""
+        advanced = _epoch(self._post(f"/api/projects/{quote(project_id, safe='')}/epoch", {"reason": reason}))
+        assert advanced is not None, "an epoch that was advanced is there"
+        return advanced
 
     def health(self) -> Mapping[str, Any]:
         """What the server says of itself."""
@@ -157,7 +231,13 @@ class Client:
     def _get(self, path: str) -> Any:
         return self._ask("GET", path, None, self._headers)
 
-    def _post(self, path: str, body: Mapping[str, Any], key: str | None = None) -> Any:
+    def _put(self, path: str, body: Mapping[str, Any]) -> Any:
+        headers = {**self._headers, "Content-Type": "application/json"}
+        return self._ask("PUT", path, json.dumps(body).encode(), headers)
+
+    def _post(self, path: str, body: Mapping[str, Any] | None = None, key: str | None = None) -> Any:
+        if body is None:
+            return self._ask("POST", path, b"", self._headers)
         headers = {**self._headers, "Content-Type": "application/json"}
         if key is not None:
             headers["Idempotency-Key"] = key
@@ -198,6 +278,14 @@ def _refusal(status: int, told: Any) -> RecollectError:
             return errors.Stale(what, [])
         case errors.BuiltOn:
             return errors.BuiltOn(what, help, [])
+        case errors.NeedMoreContext:
+            return errors.NeedMoreContext(
+                what,
+                help,
+                level=str(problem.get("recommendedNextLevel")),
+                witnesses=bool(problem.get("witnessesAvailable")),
+                reason=str(problem.get("reason")),
+            )
         case type() if issubclass(kind, RecollectError):
             return kind(what, help)
         case _ if status in (401, 403, 421):
@@ -208,14 +296,44 @@ def _refusal(status: int, told: Any) -> RecollectError:
             return RecollectError(what, help)
 
 
+def _memory(item_id: str) -> str:
+    return f"/api/memory/{quote(item_id, safe='')}"
+
+
+def _question(query: Query) -> dict[str, Any]:
+    return {
+        "query": query.text,
+        "agent": query.agent,
+        "categories": None if query.categories is None else sorted(query.categories),
+        "filters": _filters(query.filters),
+        "top_k": query.top_k,
+        "return": query.form.value,
+        "budget_tokens": query.budget_tokens,
+        "threshold": query.threshold,
+        "explain": query.explain,
+        "source": query.source.value,
+        "thread_id": query.thread_id,
+        "turn_id": query.turn_id,
+        "task": query.task.value,
+        "said": query.said,
+        "mode": None if query.mode is None else query.mode.value,
+        "agreed": query.agreed,
+    }
+
+
 def _place(
-    visibility: Visibility | None, user_id: str | None, project_id: str | None, run_id: str | None
+    visibility: Visibility | None,
+    user_id: str | None,
+    project_id: str | None,
+    run_id: str | None,
+    topic_key: str | None,
 ) -> dict[str, Any]:
     return {
         "visibility": None if visibility is None else visibility.value,
         "user_id": user_id,
         "project_id": project_id,
         "run_id": run_id,
+        "topic_key": topic_key,
     }
 
 
@@ -251,6 +369,19 @@ def _result(told: Mapping[str, Any]) -> Result:
         score=told["score"],
         related_to=told.get("related_to"),
         meta=told.get("meta") or {},
+        level=Level[told["level"]],
+    )
+
+
+def _epoch(told: Mapping[str, Any]) -> Epoch | None:
+    if told["advanced_at"] is None:
+        return None
+    return Epoch(
+        id=RecordId(f"epoch:{told['project_id']}"),
+        project_id=told["project_id"],
+        number=told["number"],
+        advanced_at=moment(told["advanced_at"]),
+        reason=told["reason"],
     )
 
 

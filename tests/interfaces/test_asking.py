@@ -38,7 +38,8 @@ def test_an_answer_comes_with_its_score_its_category_and_what_it_rests_on(filled
 
 def test_the_same_as_one_document(filled: CommandLine):
     answer = filled.do("ask", "What is Mira allergic to?", "--json")
-    assert set(answer.document) == {"header", "results", "tokens", "rev"}
+    levels = {"usedLevel", "escalated", "more", "turn_id"}
+    assert set(answer.document) == {"header", "results", "tokens", "rev"} | levels
     assert texts(answer)[0] == "[preferences] Mira is allergic to peanuts."
     assert 0 < answer.document["results"][0]["score"] <= 1
 

@@ -217,7 +217,7 @@ def test_routes_and_methods_that_are_not_there(server: Served):
 
 
 @pytest.mark.parametrize("id", ["none", "%00", "%2e%2e", "a" * 400, "%F0%9F%AB%96" * 9, "'; drop table items; --"])
-@pytest.mark.parametrize("rest", ["", "/evidence", "/history", "/evidence?witness=nonsense"])
+@pytest.mark.parametrize("rest", ["", "/evidence", "/history", "/evidence?witness=x", "/versions", "?level=more"])
 def test_a_memory_that_is_not_there(server: Served, id: str, rest: str):
     reply = server.ask("GET", f"/api/memory/{id.replace(' ', '%20')}{rest}")
     assert reply.status in (404, 422), reply.body

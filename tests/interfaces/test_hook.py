@@ -186,9 +186,10 @@ def test_it_imports_little_and_is_quick():
     assert ours == {
         "recollect",
         "recollect.interfaces",
-        "recollect.interfaces.fence",
         "recollect.interfaces.hook",
         "recollect.interfaces.presence",
+        "recollect.policy",
+        "recollect.policy.fence",
     }
     assert not {name.partition(".")[0] for name in imported} & {
         "apsw",

@@ -1,13 +1,14 @@
 """The routes, on both engines, through a real socket and the client."""
 
-import json
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from recollect.client import Client
@@ -15,7 +16,17 @@ from recollect.domain.ids import ItemId
 from recollect.domain.item import Artifact, ArtifactType, Visibility
 from recollect.domain.query import Filters, Form, Query, Source
 from recollect.errors import Forbidden, Invalid, KeyReused, NotFound, StoreUnreachable
-from recollect.interfaces.http.requests import FilterBody, IngestBody, MessageBody, QueryBody, RememberBody
+from recollect.interfaces.http.requests import (
+    CompressBody,
+    FeedbackBody,
+    FilterBody,
+    IngestBody,
+    MessageBody,
+    PromoteBody,
+    QueryBody,
+    ReasonBody,
+    RememberBody,
+)
 from recollect.write.message import Message
 from tests.interfaces.served import Served, serving
 from tests.postgres import fresh_database
@@ -54,7 +65,7 @@ def test_what_is_remembered_is_found_shown_and_told_of(client: Client):
     shown = client.show(kept.item_id[-8:])
     assert shown["memory"]["id"] == kept.item_id
     assert shown["memory"]["tags"] == ["health"]
-    assert shown["versions"][0]["sentences"][0]["witnesses"][0]["ref"] == f"e:{event.id}"
+    assert shown["bullets"][0]["witnesses"][0] == {"witness": f"e:{event.id}", "reason": "said so"}
     told = client.history(kept.item_id)
     assert told[0]["event"] == "ADD"
     assert told[0]["actor"] == "mira"
@@ -118,12 +129,13 @@ def test_full_results_explain_themselves_when_asked(client: Client):
 
 def test_the_un_prefixed_routes_answer_the_same(server: Served):
     kept = server.client.remember("Bees sleep at night.")
-    for path in (f"memory/{kept.item_id}", f"memory/{kept.item_id}/history", f"memory/{kept.item_id}/evidence"):
+    of_it = ["", "/history", "/evidence", "/versions", "?level=more"]
+    for path in [*(f"memory/{kept.item_id}{rest}" for rest in of_it), "projects/apollo/epoch", "audit", "audit/verify"]:
         assert server.ask("GET", f"/{path}").document == server.ask("GET", f"/api/{path}").document
     asked = {"query": "When do bees sleep?"}
     one, other = (server.ask("POST", f"{prefix}/memory/query", asked).document for prefix in ("", "/api"))
     assert one["results"][0]["text"] == other["results"][0]["text"]
-    assert set(one) == {"header", "results", "tokens", "rev"}
+    assert set(one) == {"header", "results", "tokens", "rev", "usedLevel", "escalated", "more", "turn_id"}
 
 
 def test_every_filter_of_the_domain_can_be_asked_for():
@@ -131,7 +143,20 @@ def test_every_filter_of_the_domain_can_be_asked_for():
     assert {spelt.get(name, name) for name in FilterBody.model_fields} == {field.name for field in fields(Filters)}
 
 
-@pytest.mark.parametrize("body", [QueryBody, FilterBody, RememberBody, IngestBody, MessageBody])
+BODIES: list[type[BaseModel]] = [
+    QueryBody,
+    FilterBody,
+    RememberBody,
+    IngestBody,
+    MessageBody,
+    PromoteBody,
+    ReasonBody,
+    CompressBody,
+    FeedbackBody,
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
 def test_every_field_is_told_of(body: type[BaseModel]):
     told = prose((DOCS / "http.md").read_text("utf-8"))
     words = {word for shown in code(told) for word in re.findall(r"\w+", shown)}
@@ -193,17 +218,32 @@ def test_what_the_server_refuses_is_the_same_error_here(client: Client, server: 
 def test_every_route_is_described_with_an_example(server: Served):
     told = server.ask("GET", "/api/openapi.json").document
     assert told["openapi"].startswith("3.1")
-    assert set(told["paths"]) == {
-        "/api/health",
-        "/api/memory/query",
-        "/api/memory/remember",
-        "/api/memory/ingest",
-        "/api/memory/{id}",
-        "/api/memory/{id}/evidence",
-        "/api/memory/{id}/history",
-    }
-    for name in ("QueryBody", "RememberBody", "IngestBody"):
-        [example] = told["components"]["schemas"][name]["examples"]
+    schemas = told["components"]["schemas"]
+    for path, methods in told["paths"].items():
+        for operation in methods.values():
+            assert re.search(r"\n\nFor [a-z]", operation["description"]), f"{path}: for whom?"
+            assert operation["security"] == ([] if path == "/api/health" else [{"token": []}])
+            for status, answer in operation["responses"].items():
+                [(media, shown)] = answer["content"].items()
+                assert media == ("application/json" if status == "200" else "application/problem+json")
+                for name in named(shown["schema"]):
+                    [example] = schemas[name]["examples"]
+                    assert validator(schemas, name).is_valid(example), f"the example of {name}"
+            if body := operation.get("requestBody"):
+                [name] = named(body["content"]["application/json"]["schema"])
+                assert schemas[name]["examples"]
+                assert all(validator(schemas, name).is_valid(example) for example in schemas[name]["examples"])
+    for name in ("QueryBody", "RememberBody", "IngestBody", "CompressBody"):
         route = name.removesuffix("Body").lower()
-        assert server.ask("POST", f"/api/memory/{route}", example).status == 200
-    assert json.dumps(told)
+        for example in schemas[name]["examples"]:
+            assert server.ask("POST", f"/api/memory/{route}", example).status == 200
+
+
+def named(schema: dict[str, Any]) -> list[str]:
+    """The models that a schema refers to, itself or in one of its cases."""
+    cases = [schema, *schema.get("anyOf", [])]
+    return [case["$ref"].rpartition("/")[2] for case in cases if "$ref" in case]
+
+
+def validator(schemas: dict[str, Any], name: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}})

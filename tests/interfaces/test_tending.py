@@ -9,6 +9,7 @@ from recollect import Memory, settings, wiring
 from recollect.domain.ids import JobId, TenantId
 from recollect.domain.job import Job
 from recollect.errors import Invalid
+from recollect.jobs.kinds import KINDS
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.interfaces.conftest import CommandLine, Tamper
@@ -138,7 +139,7 @@ def stages(recollect: CommandLine, *options: str) -> dict[str, str]:
 
 
 def test_in_a_new_store_only_what_recurs_is_waiting(recollect: CommandLine):
-    assert stages(recollect) == {"purge": "waiting", "tidy": "waiting"}
+    assert stages(recollect) == {name: "waiting" for name, kind in KINDS.items() if kind.every}
     assert recollect.do("jobs").out.splitlines()[0].split() == ["job", "key", "stage", "due", "tries", "last", "error"]
 
 

@@ -1,10 +1,12 @@
 """Domain values as JSON documents: the same on the command line, over HTTP and for MCP."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any, assert_never, cast
 
+from recollect.care.audit import Verified
 from recollect.domain import codec
 from recollect.domain.change import (
     Append,
@@ -154,18 +156,19 @@ def _json(thing: object) -> object:
             return thing
 
 
-def item_document(item: Item, words: str) -> dict[str, object]:
-    """A memory as JSON: its fields under their own names, its kind, its short id and its words."""
+def item_document(item: Item, words: str | None = None) -> dict[str, object]:
+    """A memory as JSON: its fields under their own names, its kind, its short id and, where they are given, its
+    words."""
     encoded = codec.encode(item)
     del encoded["is"]
-    return {"id": item.id, "short": short(item.id), "kind": item.kind, "words": words, **encoded, "state": state(item)}
+    said = {} if words is None else {"words": words}
+    return {"id": item.id, "short": short(item.id), "kind": item.kind, **said, **encoded, "state": state(item)}
 
 
-def version_document(version: Version, current: bool) -> dict[str, object]:
+def version_document(version: Version) -> dict[str, object]:
     return {
         "id": version.id,
         "level": version.level.name,
-        "current": current,
         "created_at": codec.when(version.created_at),
         "derived_from": version.derived_from,
         "derivation": version.derivation.value if version.derivation else None,
@@ -258,7 +261,13 @@ def answer_document(answer: Answer) -> dict[str, object]:
         "results": [result_document(result) for result in answer.results],
         "tokens": answer.tokens,
         "rev": answer.rev,
+        "usedLevel": answer.used_level.name,
+        "escalated": answer.escalated,
+        "more": answer.more,
+        "turn_id": answer.turn_id,
     }
+    if answer.reason is not None:
+        told["reason"] = answer.reason.value
     return {**told, "explain": [dict(one) for one in answer.explain]} if answer.explain else told
 
 
@@ -268,19 +277,31 @@ def result_document(result: Result) -> dict[str, object]:
         "category": result.category,
         "text": result.text,
         "score": round(result.score, 4),
+        "level": result.level.name,
     }
     if result.related_to is not None:
         told["related_to"] = result.related_to
     return {**told, "meta": {name: _json(value) for name, value in result.meta.items()}} if result.meta else told
 
 
-def shown_document(shown: Shown) -> dict[str, object]:
+def shown_document(shown: Shown, evidence: Sequence[Event]) -> dict[str, object]:
     """A memory with its receipt."""
     return {
         "memory": item_document(shown.item, shown.words),
         "rev": shown.rev,
-        "versions": [version_document(one, one is shown.current) for one in shown.versions],
-        "evidence": [event_document(event) for event in shown.evidence],
+        "version": version_document(shown.current) if shown.current else None,
+        "evidence": [event_document(event) for event in evidence],
+    }
+
+
+def verified_document(verified: Verified) -> dict[str, object]:
+    """What an examination of the journal found."""
+    head = verified.head
+    return {
+        "whole": verified.whole,
+        "entries": verified.entries,
+        "head": {"chain_id": head.chain_id, "rev": head.rev, "seq": head.seq, "hash": head.hash},
+        "findings": [{"seq": finding.seq, "what": finding.what} for finding in verified.findings],
     }
 
 

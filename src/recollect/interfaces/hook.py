@@ -12,8 +12,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.interfaces.fence import bullet, fenced
 from recollect.interfaces.presence import Presence, beside, find
+from recollect.policy.fence import bullet, fenced
 
 PATIENCE = 0.3  # seconds that a question, and then the keeping of the prompt, may take
 LONGEST = 4_000  # characters of a prompt that are looked for; the beginning tells what it is about
@@ -39,7 +39,7 @@ def _answer(told: dict[str, Any]) -> None:
     if here is None:
         _start()
         return
-    session, project = str(told.get("session_id") or "claude-code"), _project(str(told.get("cwd") or os.getcwd()))
+    session, project = str(told.get("session_id") or "claude-code"), project_of(str(told.get("cwd") or os.getcwd()))
     prompt = str(told.get("prompt") or "")
     if event == "UserPromptSubmit" and not prompt.strip():
         return
@@ -141,7 +141,7 @@ def _post(here: Presence, path: str, body: dict[str, Any]) -> dict[str, Any]:
     return json.loads(rest.partition(b"\r\n\r\n")[2]) if status.split()[1:2] == [b"200"] else {}
 
 
-def _project(folder: str) -> str:
+def project_of(folder: str) -> str:
     """The name of the repository that a folder lies in, or of the folder itself."""
     at = os.path.abspath(folder)
     while at != os.path.dirname(at):

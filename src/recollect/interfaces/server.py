@@ -130,6 +130,7 @@ class _Server:
             Credentials(token, owner, credential_file(settings)),
             hosts=[*self._listening.names, self._listening.host],
             numbers=not self._listening.loopback,
+            escalation_status=settings.escalation_status,
             ready=ready,
             warm=lambda: _warm(deps),
         )

@@ -11,7 +11,9 @@ from recollect.errors import RecollectError
 from recollect.interfaces.cli import (
     asking,
     changing,
+    hammering,
     ingesting,
+    leveling,
     looking,
     moving,
     paper,
@@ -34,7 +36,7 @@ app = typer.Typer(
     help="Long-term memory for AI agents that shows its receipts.",
     epilog="Where and who can be set as RECOLLECT_STORE, RECOLLECT_TENANT, RECOLLECT_USER, … or in recollect.toml.",
 )
-for room in (remembering, ingesting, asking, looking, changing, undoing, moving, tending, serving):
+for room in (remembering, ingesting, asking, looking, leveling, changing, hammering, undoing, moving, tending, serving):
     room.commands.join(app)
 
 

@@ -41,6 +41,13 @@ def ask(
     full: Annotated[
         bool, typer.Option("--full", help="The whole summary of each, and what is known about it.")
     ] = False,
+    turn: Annotated[
+        str | None,
+        typer.Option("--turn", metavar="NAME", help="Asked again in the same turn, it is answered with more evidence."),
+    ] = None,
+    agreed: Annotated[
+        bool, typer.Option("--agreed", help="Fetch more evidence, where people are to be asked first.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Ask memory, and see what the answer rests on.
@@ -61,6 +68,8 @@ def ask(
                 threshold=threshold,
                 source=Source.EVIDENCE if evidence else Source.ANY,
                 explain=explain,
+                turn_id=turn,
+                agreed=agreed,
             )
         answer = memory.query(asked)
         if json:
@@ -77,6 +86,9 @@ def _tell(memory: "Memory", answer: "Answer") -> None:
     if not answer.results:
         say("Memory knows nothing about this.")
         return
+    if answer.escalated:
+        why = f" ({answer.reason.value})" if answer.reason else ""
+        say(styled((f"More evidence than by default: {answer.used_level.name}{why}", "yellow")))
     if "episode" in answer.results[0].meta:
         say(styled(("What was said about it:", "dim")))
     for number, result in enumerate(answer.results):
@@ -117,7 +129,9 @@ def _result(result: "Result", why: "Mapping[str, object]") -> None:
 
 
 def _said(meta: "Mapping[str, object]") -> str:
-    """Who said it, when, and which message of its thread it is."""
+    """Who said it, when, and which message of its thread it is; of an excerpt, which messages."""
+    if witness := meta.get("witness"):
+        return line(f"excerpt {witness} of")
     return line(f"{meta.get('author')}, {str(meta.get('ts'))[:16].replace('T', ' ')} UTC, message {meta.get('seq')} of")
 
 

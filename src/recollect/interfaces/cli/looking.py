@@ -147,38 +147,30 @@ def _show_one(memory: "Memory", name: str, after: int, json: bool) -> None:
     is_thread = shown.item.kind == "episode"
     evidence = memory.thread(shown.item.id, after=after) if is_thread else shown.evidence
     if json:
-        _document(shown, evidence)
+        from recollect.interfaces import documents
+
+        paper.document(documents.shown_document(shown, evidence))
         return
     _words_of(shown, evidence)
     _card(shown)
     if is_thread:
-        _events(evidence)
+        tell_events(evidence)
     else:
         _evidence(shown, evidence)
 
 
-def _document(shown: "Shown", evidence: "Sequence[Event]") -> None:
-    from recollect.interfaces import documents
-
-    paper.document(
-        {
-            "memory": documents.item_document(shown.item, shown.words),
-            "rev": shown.rev,
-            "versions": [documents.version_document(one, one is shown.current) for one in shown.versions],
-            "evidence": [documents.event_document(event) for event in evidence],
-        }
-    )
-
-
 def _words_of(shown: "Shown", evidence: "Sequence[Event]") -> None:
-    """Every version, the current one first, each sentence with the numbers of its evidence."""
+    """The version that speaks for the memory, each sentence with the numbers of its evidence. Raw events speak for
+    themselves, further down."""
     from recollect.domain.ids import short
+    from recollect.domain.level import Level
 
-    for version in sorted(shown.versions, key=lambda version: version is not shown.current):
-        now = version is shown.current
-        derived = f" · {version.derivation.value}" if version.derivation else ""
-        title = styled((short(shown.item.id), "bold cyan"), (f" {version.level.name}{derived}", "cyan"))
-        paper.box(title if now else title + styled((" · another version", "dim")), _sentences(version, evidence))
+    version = shown.current
+    if version is None or version.level is Level.R5:
+        return
+    derived = f" · {version.derivation.value}" if version.derivation else ""
+    title = styled((short(shown.item.id), "bold cyan"), (f" {version.level.name}{derived}", "cyan"))
+    paper.box(title, _sentences(version, evidence))
 
 
 def _sentences(version: "Version", evidence: "Sequence[Event]") -> "Text":
@@ -187,11 +179,21 @@ def _sentences(version: "Version", evidence: "Sequence[Event]") -> "Text":
     if not version.bullets:
         return styled(clean(version.content))
     parts: list[str | tuple[str, str]] = []
+    section = ""
     for number, bullet in enumerate(version.bullets):
+        if bullet.section != section:
+            section = bullet.section
+            parts += ["\n" if number else "", (clean(section), "bold"), "" if number else "\n"]
         found = [describe.attested(witness, evidence) for witness in bullet.witnesses]
         marks = "".join(f" [{place}]" for place in dict.fromkeys(place for places in found for place in places))
         unseen = "" if all(found) else " [evidence out of sight]"
-        parts += ["\n" if number else "", clean(bullet.text), (marks, "bold magenta"), (unseen, "yellow")]
+        parts += [
+            "\n" if number else "",
+            "- " if section else "",
+            clean(bullet.text),
+            (marks, "bold magenta"),
+            (unseen, "yellow"),
+        ]
     return styled(*parts)
 
 
@@ -227,7 +229,8 @@ def _evidence(shown: "Shown", evidence: "Sequence[Event]") -> None:
     from recollect.interfaces.cli import describe
 
     reasons: dict[int, dict[str, None]] = {}
-    for witness in (w for version in shown.versions for bullet in version.bullets for w in bullet.witnesses):
+    bullets = shown.current.bullets if shown.current else ()
+    for witness in (witness for bullet in bullets for witness in bullet.witnesses):
         for place in describe.attested(witness, evidence):
             reasons.setdefault(place, {}).update({witness.reason: None} if witness.reason else {})
     for place, event in enumerate(evidence, 1):
@@ -238,7 +241,7 @@ def _evidence(shown: "Shown", evidence: "Sequence[Event]") -> None:
         paper.quote(event.text, indent=4)
 
 
-def _events(events: "Sequence[Event]") -> None:
+def tell_events(events: "Sequence[Event]") -> None:
     """A thread from its beginning, word for word."""
     for event in events:
         say()

@@ -57,14 +57,9 @@ def verify(
 def _findings(verified: "Verified", checked: Path | None, export_head: Path | None, json: bool, *, deep: bool) -> None:
     head = verified.head
     if json:
-        paper.document(
-            {
-                "whole": verified.whole,
-                "entries": verified.entries,
-                "head": {"chain_id": head.chain_id, "rev": head.rev, "seq": head.seq, "hash": head.hash},
-                "findings": [{"seq": finding.seq, "what": finding.what} for finding in verified.findings],
-            }
-        )
+        from recollect.interfaces.documents import verified_document
+
+        paper.document(verified_document(verified))
         return
     if verified.whole:
         paper.done(f"the journal is whole: {verified.entries:,} entries, revision {head.rev}")

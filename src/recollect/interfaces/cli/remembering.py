@@ -49,6 +49,12 @@ def remember(
         str | None, typer.Option("--of", metavar="USER", help="Keep it for this user; for yourself by default.")
     ] = None,
     visibility: Annotated[Visibility | None, typer.Option("--visibility", help="Who may see it.")] = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="KEY", help="What it is about, in a name that others share.")
+    ] = None,
+    supersedes: Annotated[
+        str | None, typer.Option("--supersedes", metavar="ID", help="The memory that this takes the place of.")
+    ] = None,
     key: Annotated[
         str | None, typer.Option("--key", metavar="KEY", help="An idempotency key: a repeat changes nothing.")
     ] = None,
@@ -71,6 +77,8 @@ def remember(
             thread_id=thread if thread is not None else DEFAULT_THREAD,
             user_id=of,
             visibility=visibility,
+            topic_key=topic,
+            supersedes=memory.find(supersedes) if supersedes is not None else None,
             key=key,
         )
     if json:

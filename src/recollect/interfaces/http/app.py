@@ -11,9 +11,11 @@ from starlette.routing import Route
 
 from recollect.domain.scope import Principal
 from recollect.interfaces.credentials import Credentials
-from recollect.interfaces.http import problems, routes
+from recollect.interfaces.http import problems
+from recollect.interfaces.http.description import describe
 from recollect.interfaces.http.guard import MAX_BODY, Guard
 from recollect.interfaces.http.later import Later, Part
+from recollect.interfaces.http.routes import ROOMS
 from recollect.memory import Memory
 
 _THREADS = 16  # requests at work at a time; each holds a connection to the store
@@ -30,11 +32,13 @@ def make_app(
     hosts: Collection[str] = (),
     numbers: bool = False,
     max_body: int = MAX_BODY,
+    escalation_status: int = 409,
     ready: Callable[[], None] = lambda: None,
     warm: Callable[[], None] = lambda: None,
 ) -> FastAPI:
-    """The whole server as one ASGI app over `memory`, which it lends to each principal. `ready` is called once it can
-    answer; `warm` then, in a thread, for what the first question needs and start-up does not."""
+    """The whole server as one ASGI app over `memory`, which it lends to each principal. With `escalation_status`, which
+    is 409 or 428, people are asked before more evidence is fetched. `ready` is called once it can answer; `warm` then,
+    in a thread, for what the first question needs and start-up does not."""
 
     @lru_cache(maxsize=1000)
     def acting(principal: Principal) -> Memory:
@@ -63,6 +67,7 @@ def make_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
         redirect_slashes=False,
+        generate_unique_id_function=lambda route: route.name,
         telemetry={
             "tracing": False,
             "metrics": False,
@@ -72,12 +77,14 @@ def make_app(
         },
     )
     app.state.acting = acting
-    for room in (routes.health, routes.memory):
+    app.state.escalation_status = escalation_status
+    for room in ROOMS:
         app.include_router(room, prefix="/api")
         app.include_router(room, include_in_schema=False)
     # POST alone: there are no sessions to end, and nothing that the server would say by itself on an open stream.
     app.router.routes.append(Route("/mcp", endpoint=mcp, methods=["POST"]))
     problems.install(app)
+    describe(app)
     app.add_middleware(Guard, credentials=credentials, hosts=hosts, numbers=numbers, max_body=max_body)
     return app
 

@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from recollect import errors
+from recollect.domain.turn import NEED_MORE_CONTEXT
 
 PREFIX = "urn:recollect:"
 
@@ -28,23 +29,44 @@ STATUS: Mapping[type[errors.RecollectError], int] = {
     errors.ModelFailed: 503,
     errors.StoreError: 503,
     errors.StoreFull: 507,
+    errors.NeedMoreContext: 409,
     errors.RecollectError: 500,
 }
+MEDIA_TYPE = "application/problem+json"
 
 
 def problem(
-    status: int, kind: str, title: str, detail: str, help: str = "", headers: Mapping[str, str] | None = None
+    status: int,
+    kind: str,
+    title: str,
+    detail: str,
+    help: str = "",
+    headers: Mapping[str, str] | None = None,
+    more: Mapping[str, object] | None = None,
 ) -> Response:
     """One refusal. Whatever the request held, it can be written: characters beyond ASCII are escaped."""
-    told = {"type": PREFIX + kind, "title": title, "status": status, "detail": detail, "help": help}
-    return Response(json.dumps(told), status, headers, "application/problem+json")
+    told = {"type": PREFIX + kind, "title": title, "status": status, "detail": detail, "help": help, **(more or {})}
+    return Response(json.dumps(told), status, headers, MEDIA_TYPE)
 
 
-def of(error: errors.RecollectError) -> Response:
+def of(error: errors.RecollectError, escalation: int = 409) -> Response:
+    """An error as it leaves. `escalation` is the status that asks people before more evidence is fetched."""
+    if isinstance(error, errors.NeedMoreContext):
+        return _asking(error, escalation)
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
     headers = {"Retry-After": "1"} if status == 503 else None
     return problem(status, kind_of(type(error)), title, error.what, error.help, headers)
+
+
+def _asking(error: errors.NeedMoreContext, status: int) -> Response:
+    """Not a failure but a question to people: shall more evidence be fetched?"""
+    offer = {
+        "recommendedNextLevel": error.recommended_next_level,
+        "witnessesAvailable": error.witnesses_available,
+        "reason": error.reason,
+    }
+    return problem(status, kind_of(type(error)), NEED_MORE_CONTEXT, error.what, error.help, more=offer)
 
 
 def kind_of(kind: type[errors.RecollectError]) -> str:
@@ -60,9 +82,9 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _broken)
 
 
-async def _refused(_: Request, error: Exception) -> Response:
+async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, errors.RecollectError)
-    return of(error)
+    return of(error, request.app.state.escalation_status)
 
 
 async def _malformed(_: Request, error: Exception) -> Response:

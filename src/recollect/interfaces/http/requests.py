@@ -6,8 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from recollect.domain.event import Trust
-from recollect.domain.item import STATES, Artifact, ArtifactType, Visibility
+from recollect.domain.ids import ItemId
+from recollect.domain.item import STATES, Artifact, ArtifactType, LockReason, Visibility
 from recollect.domain.query import Filters, Form, Query, Source
+from recollect.domain.turn import Mark, Mode, Task
 from recollect.errors import checked
 from recollect.write.message import Message
 
@@ -45,6 +47,7 @@ class FilterBody(Asked):
     role: str | None = None
     category: str | Names | None = None
     without: Names | None = Field(default=None, description="Categories that are left out.")
+    topic_key: str | None = Field(default=None, description="Only of this topic.")
     kind: str | Names | None = Field(default=None, description="fact, episode, pattern, workflow, insight, journal")
     state: State | list[State] | None = Field(default=None, description="Left out: active.")
     pinned: bool | None = None
@@ -69,6 +72,7 @@ class FilterBody(Asked):
             categories=category,
             without=frozenset(self.without or ()),
             kinds=kind,
+            topic_key=self.topic_key,
             states=_set(self.state) or frozenset({"active"}),
             pinned=self.pinned,
             core=self.core,
@@ -122,6 +126,19 @@ class QueryBody(Asked):
         default="memory", description="Memories, or the events word for word."
     )
     thread_id: str | None = Field(default=None, description="The conversation that asks; it gets the delta header.")
+    turn_id: str | None = Field(
+        default=None,
+        max_length=200,
+        description="The answer that is in the making. The same question again within it gets other, fuller context.",
+    )
+    task: Task = Field(default=Task.ROUTINE, description="What the answer is for; all but routine need evidence.")
+    said: str = Field(
+        default="", description="What whoever answers said so far. NEED_MORE_CONTEXT in it calls for more evidence."
+    )
+    mode: Mode | None = Field(
+        default=None, description="A: more evidence is served at once. B: people are asked first. Else: as it is set."
+    )
+    agreed: bool = Field(default=False, description="People were asked and agree to fetch more evidence.")
 
     def value(self) -> Query:
         with checked():
@@ -137,6 +154,11 @@ class QueryBody(Asked):
                 source=Source(self.source),
                 explain=self.explain,
                 thread_id=self.thread_id,
+                turn_id=self.turn_id,
+                task=self.task,
+                said=self.said,
+                mode=self.mode,
+                agreed=self.agreed,
             )
 
 
@@ -149,6 +171,7 @@ class Place(Asked):
     user_id: str | None = Field(default=None, description="Whose it is; left out, the credential's own.")
     project_id: str | None = None
     run_id: str | None = None
+    topic_key: str | None = Field(default=None, description="What it is about, in a name that others share.")
 
     def place(self) -> dict[str, Any]:
         return {
@@ -156,6 +179,7 @@ class Place(Asked):
             "user_id": self.user_id,
             "project_id": self.project_id,
             "run_id": self.run_id,
+            "topic_key": self.topic_key,
         }
 
 
@@ -175,6 +199,10 @@ class RememberBody(Place):
     author: str | None = Field(default=None, description="Who says so; left out, the credential's own name.")
     trust: Trust = Trust.TRUSTED
     at: Moment | None = Field(default=None, description="When it was said; left out, now.")
+    supersedes: str | None = Field(default=None, description="The memory that this decision takes the place of.")
+
+    def superseded(self) -> ItemId | None:
+        return None if self.supersedes is None else ItemId(self.supersedes)
 
 
 class MessageBody(Asked):
@@ -227,3 +255,44 @@ class IngestBody(Place):
     thread_id: str
     messages: Annotated[list[MessageBody], Field(min_length=1, max_length=1000)]
     artifacts: Annotated[list[ArtifactBody], Field(max_length=100)] = []
+
+
+# -- levels ---------------------------------------------------------------------------------------------------
+
+
+class PromoteBody(Asked):
+    """Why a version is to stand for its memory, and for how long nothing compresses it."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "dispute", "minutes": 90}]})
+
+    reason: LockReason = LockReason.MANUAL_PROMOTE
+    minutes: int | None = Field(default=None, ge=30, le=120, description="Left out: as it is set, 60 by default.")
+
+
+class ReasonBody(Asked):
+    """Why; kept with the change."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"reason": "the project is over"}]})
+
+    reason: str = Field(default="", max_length=10_000)
+
+
+class CompressBody(Asked):
+    """What to compress now: one memory, one topic, or, with neither, all that is due."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"topic_key": "auth", "dry_run": True}, {"dry_run": True}]}
+    )
+
+    memory_id: str | None = Field(default=None, description="A memory, by its id or an ending of it.")
+    topic_key: str | None = Field(default=None, description="All memories of this topic.")
+    dry_run: bool = Field(default=False, description="Only say what would be done.")
+
+
+class FeedbackBody(Asked):
+    """What a person says about the answer of a turn."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"mark": "reroll"}]})
+
+    mark: Mark = Field(description="reroll and incorrect: the next context of this turn is fuller.")
+    agent: str | None = Field(default=None, description="The agent that was answering, where it was not the asker.")
