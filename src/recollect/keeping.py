@@ -10,7 +10,7 @@ from recollect.care.compress import Hammer, Hammered
 from recollect.custody import Custody
 from recollect.domain.change import Change, Note, Protect, Verb, move, revise
 from recollect.domain.event import Trust
-from recollect.domain.ids import ItemId, Rev, VersionId
+from recollect.domain.ids import ItemId, JobId, Rev, VersionId
 from recollect.domain.item import Archived, Item, LockReason, SoftDeleted, State
 from recollect.domain.record import RULES, Epoch, Rules
 from recollect.domain.scope import Role, Scope, actor
@@ -162,7 +162,8 @@ class Keeping(Custody):
             scope = Scope(tenant=self._tenant, project_id=project_id)
             self._gate.enter(scope)
             note = epochs.advance(self._store, self._tenant, project_id, clean(reason)[0], now)
-        self._store.apply(scope, [note], actor=actor(self.principal), at=now)
+        then = epochs.moved_on(JobId(self._deps.clock.mint()), note, now)
+        self._store.apply(scope, [note], actor=actor(self.principal), at=now, then=[then] if then else [])
         self._deps.wake()
         assert isinstance(note.after, Epoch)
         return note.after

@@ -183,6 +183,7 @@ class Memory(Levels):
             self.principal,
             scope,
             kept,
+            deps.upkeep.quiet,
         )
 
     def _only_user(self) -> str | None:
@@ -248,7 +249,8 @@ class Memory(Levels):
     def journal(self, *, limit: int = 100, before: int | None = None) -> Sequence[Entry]:
         """The latest entries of the tenant, newest first, without their bodies."""
         self._gate.allow(Action.OVERSEE)
-        end = before if before is not None else self._store.head(self._tenant).seq + 1
+        after_all = self._store.head(self._tenant).seq + 1
+        end = min(before, after_all) if before is not None else after_all
         seqs = [Seq(seq) for seq in range(max(1, end - limit), end)]
         found = self._store.entries(self._tenant, seqs=seqs)
         return [entry.blind for entry in reversed(found)]

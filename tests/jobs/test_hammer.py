@@ -102,6 +102,18 @@ def test_what_is_said_while_it_is_being_closed_is_not_forgotten(house: House):
     assert [v.content for v in house.store.versions(house.tenant, episode) if v.level is Level.R5][-1] == "s:1-4"
 
 
+def test_a_thread_of_stated_memories_tells_no_story_and_is_summed_up_on_request_alone(house: House):
+    for text in SAID:
+        kept = house.memory.remember(text)
+    [episode] = {event.item_id for event in house.store.events_by_id(house.tenant, [kept.event_id])}
+    house.clock.forward(days=2)
+    work(house)
+    house.memory.compress()
+    assert levels(house, episode) == []
+    house.memory.close_episode(episode)
+    assert levels(house, episode) == [1, 2, 3, 4, 5]
+
+
 def test_a_locked_episode_is_closed_when_its_lock_has_run_out(house: House):
     episode = say(house)
     version = house.world.version(

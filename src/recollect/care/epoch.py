@@ -6,7 +6,8 @@ from datetime import datetime
 from pathlib import Path
 
 from recollect.domain.change import Note
-from recollect.domain.ids import TenantId
+from recollect.domain.ids import JobId, TenantId
+from recollect.domain.job import Job
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Epoch
 from recollect.domain.scope import Sight
@@ -39,6 +40,15 @@ def advance(store: Store, tenant: TenantId, project_id: str, reason: str, now: d
             mark=mark or (before.mark if before else ""),
         ),
     )
+
+
+def moved_on(job_id: JobId, note: Note, now: datetime) -> Job | None:
+    """What follows when a project has moved on: what of it nobody used for long is archived, without waiting for the
+    night. None where the note only marks a place."""
+    before, after = note.before, note.after
+    if not isinstance(after, Epoch) or (isinstance(before, Epoch) and before.number == after.number):
+        return None
+    return Job(id=job_id, kind="moved_on", key=after.project_id, not_before=now) if after.number else None
 
 
 def follow(store: Store, tenant: TenantId, project_id: str, repository: str | Path, now: datetime) -> Note | None:

@@ -13,6 +13,11 @@ UNPLACED = 0
 """The sequence number of an event that the store has not placed in its thread yet."""
 
 
+STATED = "stated"
+"""In the meta data of an event: these words were stated to be remembered, and are a memory of their own. A thread of
+nothing else tells no story, and is summed up on request alone."""
+
+
 class Trust(StrEnum):
     """How far content may be believed. What is derived is only as trusted as its least trusted source."""
 

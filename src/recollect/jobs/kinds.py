@@ -12,7 +12,7 @@ from recollect.care import retire as retiring
 from recollect.care.compress import EVERYBODY, Hammer
 from recollect.care.erase import scrubbing
 from recollect.custody import Deps
-from recollect.domain.change import Change
+from recollect.domain.change import Note
 from recollect.domain.ids import EventId, ItemId, JobId
 from recollect.domain.job import Advance, Finish, Job, Leased
 from recollect.domain.level import Level
@@ -167,13 +167,16 @@ def retire(deps: Deps, leased: Leased) -> Outcome:
 
 def follow(deps: Deps, leased: Leased) -> Outcome:
     """Projects move on with their repositories. One that cannot be read holds up none of the others."""
-    notes: list[Change] = []
+    notes: list[Note] = []
     for project_id, found in epochs.follow_all(deps.store, leased.tenant, deps.repositories, deps.clock.now()):
         if isinstance(found, Invalid):
             log.warning("the repository of project %s cannot be followed: %s", project_id, found)
         else:
             notes.append(found)
-    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=notes)
+    then = [epochs.moved_on(JobId(deps.clock.mint()), note, deps.clock.now()) for note in notes]
+    return Write(
+        scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=notes, then=[job for job in then if job]
+    )
 
 
 def _again(deps: Deps, job: Job, at: datetime) -> Job:
@@ -201,5 +204,6 @@ KINDS: Mapping[str, Kind] = {
     "close": Kind(close),
     "compress": Kind(compress, every=HOURLY),
     "retire": Kind(retire, every=DAILY),
+    "moved_on": Kind(retire),
     "follow": Kind(follow, every=HOURLY),
 }

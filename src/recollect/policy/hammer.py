@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from uuid import UUID
 
-from recollect.domain.event import Event
+from recollect.domain.event import STATED, Event
 from recollect.domain.ids import VersionId
 from recollect.domain.item import Active, Archived, Episode, Item
 from recollect.domain.level import Level
@@ -182,7 +182,8 @@ def reasons(family: Family, now: datetime, upkeep: Upkeep) -> tuple[Why, ...]:
     found: list[Why] = []
     named = frozenset(seq for handle in standing for seq in places(handle))
     if family.latest and not _covers(family, standing, named):
-        found += [Why.CLOSED] if is_silent(family.latest[-1], now, upkeep) else []
+        told = any(not event.meta.get(STATED) for event in family.latest)
+        found += [Why.CLOSED] if told and is_silent(family.latest[-1], now, upkeep) else []
         found += [Why.NOISY] if is_noisy([event for event in family.latest if event.seq not in named]) else []
     elif summary is not None and (choice(family, standing, now, upkeep) != chosen(family.item)):
         found.append(Why.MOVED)

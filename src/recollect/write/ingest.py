@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from recollect.clock import Clock
 from recollect.domain import codec
 from recollect.domain.change import Append, Change, Create, Verb, revise
-from recollect.domain.event import Event
+from recollect.domain.event import STATED, Event
 from recollect.domain.ids import EventId, ItemId, JobId, Rev
 from recollect.domain.item import LONGEST_VALUE, Active, Artifact, Episode, Fact, Item, Visibility
 from recollect.domain.job import Job
@@ -371,4 +371,5 @@ def _fact(text: str) -> Fact:
 
 
 def _message(statement: Statement) -> Message:
-    return Message(text=statement.text, author=statement.author, trust=statement.trust, ts=statement.ts)
+    meta = {STATED: True}
+    return Message(text=statement.text, author=statement.author, trust=statement.trust, ts=statement.ts, meta=meta)
