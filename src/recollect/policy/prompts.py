@@ -14,15 +14,21 @@ from typing import Literal
 from recollect.domain.event import Event, Trust
 from recollect.domain.prompt import Prompt
 from recollect.policy.candidate import CATEGORIES
+from recollect.policy.distil import notation
+from recollect.policy.distil.form import MOST_BULLETS, WrittenSummary
+from recollect.policy.distil.material import Material
 from recollect.policy.pairs import Pair
 from recollect.policy.wording import LONGEST
 
-EXTRACT, COMPARE = "extract_facts", "compare_statements"
-TASKS = (EXTRACT, COMPARE)
+EXTRACT, COMPARE, SUMMARISE = "extract_facts", "compare_statements", "summarise_episode"
+TASKS = (EXTRACT, COMPARE, SUMMARISE)
 """What a language model may be asked for; each may have a model of its own."""
 MOST_FACTS = 5
 LONGEST_TURN = 6_000
 """Characters of a turn that the model gets to see."""
+LONGEST_THREAD = 120_000
+"""Characters of a thread that the model gets to see; of a longer one, each turn gets its share."""
+_LEAST_OF_TURN = 200
 _LONGEST_FIELD = 200
 
 Category = Literal[
@@ -144,6 +150,33 @@ The fields:
 
 Give the {MOST_FACTS} most important facts at most. Nothing worth keeping is an empty list, which is often right."""
 
+_SUMMARY = f"""\
+You sum up a thread for somebody who was not there and reads only this, weeks from now.
+
+{{data}}
+
+Say what was decided and why, what was learned about people and the project, which endpoints, functions or features were
+touched, what was done, and what is still open. Leave out greetings, thanks, moods, and what an assistant offered and
+nobody took up.
+
+How to write a bullet:
+- one complete statement that can be read alone: third person, the subject named, no pronouns at all
+- neutral tone, one or two sentences, at most {LONGEST} characters, in the language of the thread
+- name the author of a turn by the author's name; an author called "user" is "The user"
+- words, names and numbers as they were said; nothing that was not said
+- relative times become dates, reckoned from the date of the turn; what was discussed or done is told in the past tense
+- where something was said and corrected later, the later statement alone
+- no code: the name of the endpoint, function or file instead
+- no passwords, keys, tokens, card and account numbers, and nothing marked as redacted
+
+The fields:
+- title: what the thread is about, in at most eight words
+- section: one of {", ".join(notation.SECTIONS)}
+- witnesses: the numbers of the turns that prove the bullet, as few as prove it
+
+Give at most {{most}} bullets, the most important first; a bullet that no turn proves is thrown away. Nothing worth
+keeping is an empty list."""
+
 _COMPARISON = """\
 You compare a new statement with earlier ones, each on its own.
 
@@ -177,6 +210,29 @@ def extraction(turns: Sequence[Event], fresh: frozenset[int]) -> Prompt[Extracte
     fence, fenced = _fenced(rows)
     system = _EXTRACTION.format(data=_DATA.format(fence=fence))
     return Prompt(EXTRACT, system, fenced, ExtractedFacts, longest=2_000)
+
+
+def summary(material: Material) -> Prompt[WrittenSummary]:
+    """Asks for the summary of a thread: a title and bullets with the turns that prove them."""
+    turns = material.events
+    share = max(_LEAST_OF_TURN, LONGEST_THREAD // max(1, len(turns)))
+    long = sum(len(turn.text) for turn in turns) > LONGEST_THREAD
+    rows = [
+        {
+            "turn": place,
+            "author": turn.author,
+            "role": turn.role or "user",
+            "date": turn.ts.date().isoformat(),
+            "weekday": turn.ts.strftime("%A"),
+            "trusted": turn.trust is Trust.TRUSTED,
+            "text": _shortened(turn.text, min(LONGEST_TURN, share) if long else LONGEST_TURN),
+        }
+        for place, turn in enumerate(turns, 1)
+    ]
+    fence, fenced = _fenced(rows)
+    most = min(MOST_BULLETS, max(4, len(turns) // 2))
+    system = _SUMMARY.format(data=_DATA.format(fence=fence), most=most)
+    return Prompt(SUMMARISE, system, fenced, WrittenSummary, longest=200 + 90 * most)
 
 
 def comparison(statement: str, earlier: Sequence[str]) -> Prompt[Comparison]:
@@ -219,5 +275,5 @@ def _fenced(rows: Iterable[object]) -> tuple[str, str]:
     return fence, f"{fence} begin\n{lines}\n{fence} end"
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_TURN else text[:LONGEST_TURN] + " […]"
+def _shortened(text: str, longest: int = LONGEST_TURN) -> str:
+    return text if len(text) <= longest else text[:longest] + " […]"

@@ -1,0 +1,58 @@
+"""Talk that a clean log can do without: greetings, thanks, nods, and what a tool prints while it works."""
+
+import re
+
+from recollect.domain.event import Event
+from recollect.policy.speech.sentences import Sentence, sentences
+from recollect.policy.speech.talk import Talk, talk
+
+_MOST_WORDS = 12
+"""A turn of more words says more than hello, however it begins."""
+_PROGRESS = re.compile(
+    r"""^\s*(?:
+      \[?[#=>.\-\s]{4,}\]?\s*\d{0,3}%? | \d{1,3}(?:\.\d+)?%.* | .*\b\d{1,3}%\s*(?:\|.*)?(?:\[[^\]]*\])?
+    | (?:downloading|fetching|resolving|extracting|unpacking|collecting|installing|compiling|building|linking|
+      loading|waiting|pulling|pushing|receiving|counting|compressing|writing|uploading|progress)\b[^.!?]*(?:\.{2,}|…)
+    | (?:remote|npm)\b.*\b\d+%.*
+    )\s*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BLANKS = re.compile(r"\n\s*\n(?:\s*\n)+")
+_TOOLS = ("tool", "function")
+
+
+def is_noise(event: Event, before: Event | None) -> bool:
+    """Whether a turn says nothing. A bare "yes" does where it answers a question."""
+    said = sentences(event.text)
+    if not said:
+        return not any(sign.isalnum() for sign in event.text)
+    if any(sign.isdigit() for sign in event.text) or sum(len(sentence.words) for sentence in said) > _MOST_WORDS:
+        return False
+    if before is not None and "?" in before.text[-300:] and before.author != event.author:
+        return False
+    return all(_idle(sentence) for sentence in said)
+
+
+def _idle(sentence: Sentence) -> bool:
+    return talk(sentence) is Talk.SMALL_TALK
+
+
+def tidied(event: Event) -> str:
+    """The text of a turn without blanks at the ends of lines, empty lines in a row, and lines said again right away.
+    What a tool prints while it works is left out."""
+    lines = [line.rstrip() for line in event.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    if event.role in _TOOLS:
+        lines = [line for line in lines if not _PROGRESS.match(line)]
+    kept: list[str] = []
+    times = 1
+    for line in lines:
+        if kept and line and line == kept[-1]:
+            times += 1
+            continue
+        if times > 1:
+            kept[-1] += f" (×{times})"  # noqa: RUF001
+            times = 1
+        kept.append(line)
+    if times > 1:
+        kept[-1] += f" (×{times})"  # noqa: RUF001
+    return _BLANKS.sub("\n\n", "\n".join(kept)).strip()
