@@ -327,7 +327,7 @@ def furnish(world: World, mark: str = "tea") -> Furnished:
     world.apply(Erase((gone.item.id,), (gone.version.id,), (gone.event.id,), (), "asked for"))
     checkpoint = world.checkpoint({mark: mark})
     store.save_checkpoint(world.scope, checkpoint, actor=world.actor)
-    used = [Used(told.item.id, use, world.clock.now()) for use in Use]
+    used = [Used(told.item.id, use, world.clock.now(), told.version.id) for use in Use]
     informed = ToldChanges("robin", "kitchen", Cursor(told.rev, Seq(1), 1))
     store.observe(tenant, [*used, world.operation(memory_id=told.item.id, category=mark, sim=0.1), informed])
     return Furnished(told, other, hidden, episode, hint, relation, contradiction, proposal, checkpoint, job, key)

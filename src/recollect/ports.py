@@ -49,8 +49,8 @@ class Citing:
 class Rooted:
     """The content of some items and events and all that was derived from it, withdrawn or not.
 
-    `hollow`: further items with a version among them. Their own fields may hold the same words. Episodes stay: they
-    have other events.
+    `hollow`: further items with a version among them. Their own fields may hold the same words. Episodes that have
+    events stay.
     """
 
     versions: frozenset[VersionId]
@@ -145,6 +145,17 @@ class Hits:
 
 
 @dataclass(frozen=True, slots=True)
+class Known:
+    """What ranking asks about some items: the R3 that speaks for each, their edges, what use they were, and which of
+    them an open contradiction is about. All of one moment."""
+
+    speaking: Mapping[ItemId, tuple[Held, Version]]
+    edges: Sequence[Relation]
+    usage: Mapping[ItemId, Usage]
+    contested: frozenset[ItemId]
+
+
+@dataclass(frozen=True, slots=True)
 class Tombstone:
     """What is left of something erased."""
 
@@ -234,8 +245,9 @@ class Store(Protocol):
         Told."""
         ...
 
-    def turn(self, tenant: TenantId, reader: str, turn_id: str, subject: str) -> Turn | None:
-        """How a turn of this reader stands, with the contexts it was served about the subject; None for a new one."""
+    def turn(self, tenant: TenantId, reader: str, turn_id: str, subject: str | None) -> Turn | None:
+        """How a turn of this reader stands, with the contexts it was served about the subject, or about all of them;
+        None for a new one."""
         ...
 
     def serve(self, tenant: TenantId, reader: str, serving: Serving) -> bool:
@@ -269,6 +281,10 @@ class Store(Protocol):
 
     def items(self, tenant: TenantId, filters: Filters, sight: Sight, page: Page) -> Sequence[Held]:
         """Live items within sight, newest first."""
+        ...
+
+    def silos(self, tenant: TenantId) -> Sequence[str]:
+        """The agents that keep memories in a silo of their own."""
         ...
 
     def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
@@ -363,6 +379,10 @@ class Store(Protocol):
         """Live items with the R3 that speaks for each: the promoted one, else the newest."""
         ...
 
+    def known(self, tenant: TenantId, items: Sequence[ItemId]) -> Known:
+        """`speaking`, `edges`, `usage` and `contested` of these items, in one look."""
+        ...
+
     def edges(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Relation]:
         """The edges from or to any of these items, strongest first."""
         ...
@@ -419,7 +439,7 @@ class Store(Protocol):
     def jobs(self, tenant: TenantId) -> Sequence[JobStatus]: ...
 
     def tidy(self, tenant: TenantId, *, before: datetime) -> int:
-        """Forget receipts, and jobs that were done, from before then: how many. Memory is not touched."""
+        """Forget receipts, turns, and jobs that were done, from before then: how many. Memory is not touched."""
         ...
 
     # -- whole stores -------------------------------------------------------------------------------------

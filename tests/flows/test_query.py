@@ -344,7 +344,7 @@ def test_what_is_served_is_counted_once_the_answer_is_given(world):
     told = world.tell("Ana's violin is kept at the workshop.")
     served = serve(world, "Where is Ana's violin kept?")
     assert [one for one in served.observations if isinstance(one, Used)] == [
-        Used(told.item.id, Use.RETRIEVED, served.observations[0].ts)  # type: ignore[union-attr]
+        Used(told.item.id, Use.RETRIEVED, served.observations[0].ts, told.version.id)  # type: ignore[union-attr]
     ]
     (search,) = [one for one in served.observations if isinstance(one, Operation)]
     assert (search.node, search.op, search.status, search.memory_id) == ("context", "search", "ok", told.item.id)

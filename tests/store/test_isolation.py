@@ -28,6 +28,7 @@ from recollect.domain.job import Finish, Leased
 from recollect.domain.observation import Cursor, Use, Used
 from recollect.domain.observation import Told as ToldChanges
 from recollect.domain.record import Retention, Rules
+from recollect.domain.turn import Mark, Serving
 from recollect.errors import LeaseLost, NotFound, RecollectError, Repeated, Stale
 from recollect.ports import Receipt, Store, Vector, Wanted
 from recollect.store.tx import bound
@@ -58,7 +59,18 @@ class Neighbours:
     def look(self) -> object:
         """All that can be seen of the neighbour."""
         kept = self.neighbour.store
-        return self.neighbour.dump(), kept.jobs(self.neighbour.tenant), self.neighbour.found("alpha", limit=100)
+        turn = kept.turn(self.neighbour.tenant, "alpha", "attic", None)
+        return self.neighbour.dump(), kept.jobs(self.neighbour.tenant), self.neighbour.found("alpha", limit=100), turn
+
+
+def serving(told: Told) -> Serving:
+    return Serving(
+        turn_id="attic",
+        subject="drinks",
+        context="alpha",
+        items={told.item.id: told.version.id},
+        at=DAWN,
+    )
 
 
 def neighbours_in(store: Store) -> Neighbours:
@@ -72,10 +84,16 @@ def neighbours_in(store: Store) -> Neighbours:
     more = neighbour.relation(theirs.item, made.told.item)
     operation = neighbour.operation("alpha", "alpha", "alpha")
     neighbour.apply(
-        Link(more), Note(Rules(), Rules(retention=Retention.PURGE)), receipt=Receipt("alpha", "alpha", "{}")
+        Link(more),
+        Note(Rules(), Rules(retention=Retention.PURGE)),
+        Note(None, neighbour.contradiction(theirs.item, made.told.item)),
+        receipt=Receipt("alpha", "alpha", "{}"),
     )
     cursor = ToldChanges("alpha", "attic", Cursor(Rev(1), Seq(1)))
-    neighbour.store.observe(neighbour.tenant, [operation, Used(theirs.item.id, Use.CITED, DAWN), cursor])
+    used = Used(theirs.item.id, Use.CITED, DAWN, theirs.version.id)
+    neighbour.store.observe(neighbour.tenant, [operation, used, cursor])
+    assert neighbour.store.serve(neighbour.tenant, "alpha", serving(theirs))
+    neighbour.keep(visibility=Visibility.AGENT_SILO, agent_id="alpha")
     neighbour.store.save_checkpoint(neighbour.scope, neighbour.checkpoint({}, "attic", "eve"), actor=MIRA)
     gone = neighbour.tell("alpha gone", thread="attic")
     neighbour.apply(Erase((gone.item.id,), (gone.version.id,), (gone.event.id,), (), "asked for"))
@@ -106,6 +124,11 @@ def items(n: Neighbours) -> object:
     found = n.store.items(n.tenant, ANY_STATE, EVERYTHING, ALL)
     assert len(found) == 4
     return found
+
+
+@act
+def silos(n: Neighbours) -> object:
+    return n.store.silos(n.tenant)
 
 
 @act
@@ -190,6 +213,39 @@ def usage(n: Neighbours) -> object:
 
 
 @act
+def version_usage(n: Neighbours) -> object:
+    used = n.store.version_usage(n.tenant, [n.theirs.version.id, n.made.told.version.id])
+    assert used.keys() == {n.made.told.version.id}
+    return None
+
+
+@act
+def contested(n: Neighbours) -> object:
+    assert n.store.contested(n.tenant, [n.theirs.item.id, n.made.told.item.id]) == frozenset()
+    return None
+
+
+@act
+def turn(n: Neighbours) -> object:
+    return n.store.turn(n.tenant, "alpha", "attic", None) or n.store.turn(n.tenant, "alpha", "attic", "drinks")
+
+
+@act
+def serve(n: Neighbours) -> object:
+    assert n.store.serve(n.tenant, "alpha", serving(n.made.told))
+    mine = n.store.turn(n.tenant, "alpha", "attic", None)
+    assert mine is not None
+    assert (mine.served, mine.items) == (1, {n.made.told.item.id: n.made.told.version.id})
+    return None
+
+
+@act
+def mark(n: Neighbours) -> object:
+    assert n.store.mark(n.tenant, "alpha", "attic", Mark.REROLL, DAWN) is None
+    return None
+
+
+@act
 def operations(n: Neighbours) -> object:
     return n.store.operations(n.tenant)
 
@@ -236,6 +292,14 @@ def find_items(n: Neighbours) -> object:
 def speaking(n: Neighbours) -> object:
     assert n.store.speaking(n.tenant, [n.theirs.item.id]) == {}
     return n.store.speaking(n.tenant, [n.made.told.item.id])
+
+
+@act
+def known(n: Neighbours) -> object:
+    found = n.store.known(n.tenant, [n.theirs.item.id, n.made.told.item.id])
+    assert found.speaking.keys() == found.usage.keys() == {n.made.told.item.id}
+    assert found.contested == frozenset()
+    return found
 
 
 @act

@@ -58,6 +58,7 @@ def any_item(world: World, chance: Random) -> Item:
         "run_id": pick([None, *NAMES]),
         "actor_id": pick([None, *NAMES]),
         "role": pick([None, *NAMES]),
+        "topic_key": pick([None, *NAMES]),
     }
     body = pick([Fact(value="tea"), Insight(), Episode()])
     if isinstance(body, Episode):
@@ -110,7 +111,17 @@ def asked_for(item: Item, filters: Filters) -> bool:
     conditions = {
         **{
             name: getattr(item, name) == getattr(filters, name)
-            for name in ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "core")
+            for name in (
+                "user_id",
+                "agent_id",
+                "project_id",
+                "thread_id",
+                "run_id",
+                "actor_id",
+                "role",
+                "topic_key",
+                "core",
+            )
         },
         "kinds": filters.kinds is not None and item.kind in filters.kinds,
         "categories": filters.categories is not None and item.category in filters.categories,
@@ -161,6 +172,7 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "run_id": _maybe(*NAMES),
     "actor_id": _maybe(*NAMES),
     "role": _maybe(*NAMES),
+    "topic_key": _maybe(*NAMES),
     "kinds": _some("fact", "insight", "episode", "workflow"),
     "categories": _some(*NAMES, "z"),
     "without": st.frozensets(st.sampled_from([*NAMES, "z"])),

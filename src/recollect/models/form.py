@@ -43,7 +43,10 @@ class Form(Generic[T]):
             raise Unfit(_where(error)) from None
         except (TypeError, ValueError, RecursionError) as error:
             raise Unfit(str(error) if isinstance(error, Unfit) else "the answer is no JSON") from None
-        return self.type(**{field.name: getattr(filled, field.name) for field in _fields(self.type)})
+        try:
+            return self.type(**{field.name: getattr(filled, field.name) for field in _fields(self.type)})
+        except ValueError:  # the form's own check; those of the forms in it were made above
+            raise Unfit("the answer: value error") from None
 
 
 def _fields(form: type[Any]) -> Sequence[Field[Any]]:

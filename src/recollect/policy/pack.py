@@ -103,7 +103,7 @@ def slice_of(text: str, weight: Mapping[str, float], fits: Callable[[str], bool]
     spans = [found.span() for found in _SEGMENT.finditer(text, start, end) if found.group().strip()]
     if not spans:
         return ""
-    worth = [_worth(text[start:end], weight) for start, end in spans]
+    worth = [worth_of(text[start:end], weight) for start, end in spans]
     best = max(range(len(spans)), key=lambda number: (worth[number], -number))
     first = last = best
     if not fits(_between(text, spans[first][0], spans[last][1])):
@@ -126,11 +126,12 @@ def _block(text: str, weight: Mapping[str, float]) -> tuple[int, int]:
     if len(text) <= 2 * _BLOCK:
         return 0, len(text)
     starts = range(0, len(text) - _BLOCK // 2, _BLOCK // 2)
-    start = max(starts, key=lambda start: (_worth(text[start : start + _BLOCK], weight), -start))
+    start = max(starts, key=lambda start: (worth_of(text[start : start + _BLOCK], weight), -start))
     return start, min(start + _BLOCK, len(text))
 
 
-def _worth(segment: str, weight: Mapping[str, float]) -> float:
+def worth_of(segment: str, weight: Mapping[str, float]) -> float:
+    """How much of the question a text speaks of."""
     lower = segment.lower()
     return sum(value for stem, value in weight.items() if stem in lower)
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from recollect.domain.event import Event, Trust
 from recollect.domain.prompt import Prompt
+from recollect.policy.answer import ANSWER
 from recollect.policy.candidate import CATEGORIES
 from recollect.policy.distil import notation
 from recollect.policy.distil.form import MOST_BULLETS, WrittenSummary
@@ -21,7 +22,7 @@ from recollect.policy.pairs import Pair
 from recollect.policy.wording import LONGEST
 
 EXTRACT, COMPARE, SUMMARISE = "extract_facts", "compare_statements", "summarise_episode"
-TASKS = (EXTRACT, COMPARE, SUMMARISE)
+TASKS = (EXTRACT, COMPARE, SUMMARISE, ANSWER)
 """What a language model may be asked for; each may have a model of its own."""
 MOST_FACTS = 5
 LONGEST_TURN = 6_000

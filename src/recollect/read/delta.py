@@ -15,6 +15,8 @@ FURTHEST = 300
 """Entries that are looked back at: what is older than that is not told any more."""
 _NEWEST = 20
 """Memories among which the most important are chosen."""
+_HAMMER = frozenset({"job:close", "job:compress"})
+"""Who makes other lengths of memories: that they say the same in fewer words is no news."""
 _GONE = "−deleted"  # noqa: RUF001
 
 
@@ -39,7 +41,7 @@ def since_last(look: Look, reader: str, thread_id: str, head: Head) -> Delta:
     entries = store.entries(tenant, after=after, scope=scope if cursor is None else None)
     found = [
         (one, subject)
-        for one in delta.transitions(entry.header for entry in entries)[:_NEWEST]
+        for one in delta.transitions(entry.header for entry in entries if entry.header.actor not in _HAMMER)[:_NEWEST]
         if (subject := _subject(look, one))
     ]
     return Delta(delta.header(cursor.thread_rev if cursor else 0, found), told)

@@ -22,6 +22,8 @@ SHORTLIST = 80
 """Those whose words are read."""
 _FEW = 64
 _FACTS = 10
+_STATEMENTS = frozenset({"fact", "insight", "journal", "pattern", "workflow"})
+"""What is made of single events. A summary of a thread says little about one of them."""
 _READ = 600
 _COMPARED_WORDS = 100
 _COMPARED = 3_000
@@ -131,7 +133,7 @@ def _said(event: Event, asked: Asked, covers: float) -> Said:
 def _facts(look: Look, asked: Asked, vector: bytes | None) -> dict[str, float]:
     """How well the memories that cite an event fit the question: what was made of an event speaks for it."""
     tenant = look.principal.tenant
-    filters = Filters(categories=look.categories, without=look.without)
+    filters = Filters(categories=look.categories, without=look.without, kinds=_STATEMENTS)
     hits = look.store.find_items(tenant, look.wanted(asked.words, vector, filters, _FACTS)).hits
     if not hits:
         return {}

@@ -1,15 +1,16 @@
 """What a look into memory stands on: the store, who looks, what they may see, and when."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.domain.ids import ItemId
 from recollect.domain.item import Item
 from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
 from recollect.policy import access
-from recollect.policy.categories import AllBut, Allowed, Only
+from recollect.policy.categories import EVIDENCE, AllBut, Allowed, Only
 from recollect.policy.rank import Seen
 from recollect.ports import Embedder, Hit, Store, Wanted
 
@@ -32,6 +33,22 @@ class Look:
         """Whether an item is in sight and of a category that is granted."""
         answer = access.may_read(self.principal, item, (), self.now)
         return isinstance(answer, access.Allowed) and self.allowed.holds(item.category)
+
+    def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
+        """Those of these items that are in sight, whatever their category: whether words may be shown."""
+        held = [self.store.item(self.principal.tenant, item_id) for item_id in ids]
+        return frozenset(
+            one.item.id
+            for one in held
+            if one is not None
+            and not one.withdrawn
+            and isinstance(access.may_read(self.principal, one.item, (), self.now), access.Allowed)
+        )
+
+    @property
+    def reads_threads(self) -> bool:
+        """Whether what was said may be read beyond what memories cite."""
+        return self.allowed.holds(EVIDENCE)
 
     @property
     def categories(self) -> frozenset[str] | None:
@@ -57,6 +74,16 @@ class Look:
         except ModelFailed:
             return None
         return [made[text] for text in texts]
+
+
+def reader(principal: Principal) -> str:
+    """Who a turn belongs to. An agent is one reader, whichever of its credentials it comes with; no person's name is
+    mistaken for it."""
+    return agent_reader(principal.agent_id) if principal.agent_id else f"person:{principal.id}"
+
+
+def agent_reader(agent_id: str) -> str:
+    return f"agent:{agent_id}"
 
 
 def seen(hit: Hit) -> Seen:

@@ -7,7 +7,7 @@ from math import sqrt
 
 from recollect.domain.event import Trust
 from recollect.domain.ids import ItemId
-from recollect.domain.item import Item
+from recollect.domain.item import Episode, Item
 from recollect.domain.observation import Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
@@ -16,6 +16,7 @@ from recollect.policy import favour, rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import Categories
 from recollect.policy.passing import passes
+from recollect.policy.telling import SERVED, telling
 from recollect.ports import Hit, Hits
 from recollect.read.look import Look
 
@@ -35,6 +36,8 @@ class Found:
     score: float
     signals: Mapping[str, float]
     related_to: ItemId | None = None
+    disputed: bool = False
+    """Whether it is part of a contradiction that nobody has resolved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +62,19 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
     placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[: max(CONSIDERED, most)]
     ids = [item_id for item_id, _ in placed]
     tenant = look.principal.tenant
-    held, edges, usage = look.store.speaking(tenant, ids), look.store.edges(tenant, ids), look.store.usage(tenant, ids)
-    strengths = _strengths(edges)
+    known = look.store.known(tenant, ids)
+    strengths = _strengths(known.edges)
     found: list[Found] = []
     for item_id, scores in placed:
-        if item_id not in held or not _in_time(asked, item := held[item_id][0].item, filters):
+        if item_id not in known.speaking or not _in_time(asked, item := known.speaking[item_id][0].item, filters):
             continue
-        used = usage.get(item_id, Usage())
-        known = favour.signals(item, look.now, asked, strength=strengths.get(item_id, 0.0), usage=used)
-        signals = {**scores, **known}
-        found.append(Found(item, held[item_id][1], sum(signals.values()), signals))
+        used = known.usage.get(item_id, Usage())
+        favoured = favour.signals(item, look.now, asked, strength=strengths.get(item_id, 0.0), usage=used)
+        signals = {**scores, **favoured}
+        version, disputed = known.speaking[item_id][1], item_id in known.contested
+        found.append(Found(item, version, sum(signals.values()), signals, disputed=disputed))
     found = _rationed(sorted(found, key=lambda one: (-one.score, one.item.id)), categories)
-    return _weighed(asked, found, hits, edges, filters)
+    return _weighed(asked, found, hits, known.edges, filters)
 
 
 def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
@@ -79,8 +83,11 @@ def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
         return []
     wanted = replace(filters, categories=names if filters.categories is None else names & filters.categories)
     held = look.store.items(look.principal.tenant, wanted, look.sight, Page(_WHOLE))
-    speaking = look.store.speaking(look.principal.tenant, [kept.item.id for kept in held])
-    found = [Found(kept.item, version, 1.0, {"context": 1.0}) for kept, version in speaking.values()]
+    known = look.store.known(look.principal.tenant, [kept.item.id for kept in held])
+    found = [
+        Found(kept.item, version, 1.0, {"context": 1.0}, disputed=kept.item.id in known.contested)
+        for kept, version in known.speaking.values()
+    ]
     return sorted(found, key=lambda one: (-one.item.importance, one.item.id))
 
 
@@ -93,13 +100,15 @@ def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Fou
             if own in known and other not in known and other not in beside:
                 beside[other] = (own, edge.strength)
     candidates = list(beside)[: 4 * RELATED]
-    held = look.store.speaking(look.principal.tenant, candidates)
+    if not candidates:
+        return []
+    others = look.store.known(look.principal.tenant, candidates)
     found: list[Found] = []
-    for other in candidates:
-        if other in held and look.sees(item := held[other][0].item) and passes(memories.filters, item):
+    for other, (held, version) in ((other, others.speaking[other]) for other in candidates if other in others.speaking):
+        if look.sees(held.item) and passes(memories.filters, held.item):
             own, weight = beside[other]
-            score = known[own].score * weight
-            found.append(Found(item, held[other][1], score, {"relation": weight}, related_to=own))
+            score, disputed = known[own].score * weight, other in others.contested
+            found.append(Found(held.item, version, score, {"relation": weight}, own, disputed))
     return found[:RELATED]
 
 
@@ -166,7 +175,7 @@ def _weighed(asked: Asked, found: Sequence[Found], hits: Hits, edges: Sequence[R
         return Memories((), 0.0, worth, edges, filters)
     cosines = {hit.item_id: hit.cosine for hit in hits.hits}
     nearest = max((cosine for cosine in cosines.values() if cosine is not None), default=None)
-    texts = [one.version.content for one in found]
+    texts = [_served(one, worth) for one in found]
     sure = rank.sure(nearest, [cosines.get(one.item.id) for one in found[:20]], worth, texts[:20], len(asked.core))
     own = [
         rank.confidence(cosines.get(one.item.id), *rank.covered(worth, [text]), len(asked.core))
@@ -177,3 +186,11 @@ def _weighed(asked: Asked, found: Sequence[Found], hits: Hits, edges: Sequence[R
     scores = rank.humbled(scores, [one.item.trust is Trust.TRUSTED for one in found])
     calibrated = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
     return Memories(sorted(calibrated, key=lambda one: (-one.score, one.item.id)), sure, worth, edges, filters)
+
+
+def _served(found: Found, worth: Mapping[str, float]) -> str:
+    """What a memory would be served with. A summary of a long thread has a word on almost everything: what counts is
+    whether its telling sentences answer."""
+    if not isinstance(found.item.body, Episode):
+        return found.version.content
+    return " ".join([found.item.body.title, *(one.text for one in telling(found.version.bullets, worth)[:SERVED])])

@@ -2,25 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from recollect.clock import Clock
-from recollect.domain.codec import when
-from recollect.domain.event import Event, Trust
-from recollect.domain.ids import ItemId, RecordId
-from recollect.domain.item import Fact
+from recollect.domain.codec import canonical
+from recollect.domain.ids import ItemId, RecordId, VersionId
+from recollect.domain.level import Level
 from recollect.domain.observation import Observation, Operation, Use, Used
-from recollect.domain.query import Answer, Filters, Form, Query, Result, Source
+from recollect.domain.query import Answer, Filters, Query, Result, Source
 from recollect.domain.scope import Principal
 from recollect.domain.text import tokens
-from recollect.domain.witness import written
-from recollect.policy.asked import Asked, asked
-from recollect.policy.categories import EVIDENCE, SHIPPED, Categories, parse
-from recollect.policy.pack import Piece, cost, pack
+from recollect.domain.turn import Mode, Reason, Task
+from recollect.policy import level
+from recollect.policy.asked import asked
+from recollect.policy.categories import SHIPPED, Categories, parse
+from recollect.policy.pack import cost, pack
 from recollect.ports import Embedder, Store
-from recollect.read import delta, evidence, memories
-from recollect.read.evidence import Proof
+from recollect.read import delta, evidence, lines, memories
+from recollect.read.evidence import Proofs
+from recollect.read.lines import Candidate
 from recollect.read.look import Look
 from recollect.read.memories import Found
+from recollect.read.portions import RAW, Kept, OfEvents, OfMemories, Portion
+from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
 
 ABSTAIN = 0.07
 """Below this confidence memory is said to know nothing: one question in a hundred that it could answer falls under it,
@@ -39,16 +43,6 @@ class Served:
     observations: Sequence[Observation]
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A result before it is known how much of it fits."""
-
-    result: Result
-    item_id: ItemId
-    piece: Piece
-    signals: Mapping[str, float]
-
-
 class Reader:
     """Answers the questions of one principal."""
 
@@ -59,13 +53,16 @@ class Reader:
         clock: Clock,
         principal: Principal,
         categories: Categories | None = None,
+        mode: Mode = Mode.A,
     ) -> None:
+        self._mode = mode
         self._store, self._embedder, self._clock, self._principal = store, embedder, clock, principal
         self._categories = categories or _SHIPPED
 
     def answer(self, query: Query) -> Served:
         """What memory knows about a question, within its budget. Raises Forbidden for categories that the agent may
-        not read."""
+        not read; within a turn, NothingMore where everything was served, NeedMoreContext where people are to be asked
+        before more is."""
         agent = query.agent or self._principal.agent_id
         filtered = self._categories.granted(agent, query.filters.categories)
         allowed = filtered if query.categories is None else self._categories.granted(agent, query.categories)
@@ -73,32 +70,72 @@ class Reader:
         head = self._store.head(self._principal.tenant)
         told = delta.since_last(look, agent or self._principal.id, query.thread_id, head) if query.thread_id else None
         header, room = _fitting(told.lines if told else (), query.budget_tokens)
-        question = asked(query.text, look.now.date())
-        match query.source:
-            case Source.MEMORY:
-                served, worth = self._memories(look, question, query, agent)
-            case Source.EVIDENCE:
-                served, worth = _evidence(look, question, query, 0.0)
-            case Source.ANY:
-                served, worth = self._memories(look, question, query, agent)
-                if not served:
-                    served, worth = _evidence(look, question, query, NOISE)
-        kept = [
-            (replace(served[packed.place].result, text=packed.text), served[packed.place])
-            for packed in pack([one.piece for one in served], room, worth)
-        ]
+        turn = course(look, query.turn_id, _subject(query))
+        portions = self._portions(look, query, agent)
+        portion = self._chosen(portions, turn, query, room)
+        escalated = portion.escalated
+        reason = level.reason(query.task, bool(portions.contested), query.said, turn.served, turn.bumps)
         answer = Answer(
             header=header,
-            results=tuple(result for result, _ in kept),
-            explain=tuple(_explained(result, one) for result, one in kept) if query.explain else (),
-            tokens=tokens("\n".join([*header, *(result.text for result, _ in kept)])),
+            results=tuple(result for result, _ in portion.kept),
+            explain=tuple(_explained(result, one) for result, one in portion.kept) if query.explain else (),
+            tokens=tokens("\n".join([*header, *(result.text for result, _ in portion.kept)])),
             rev=head.rev,
+            used_level=portion.used_level,
+            escalated=escalated,
+            reason=(reason or Reason.UNCERTAINTY) if escalated else None,
+            more=portion.more,
+            turn_id=query.turn_id,
         )
-        return Served(answer, [*self._observed(look, query, kept), *([told.told] if told and told.told else [])])
+        observed = self._observed(look, query, portion.kept)
+        return Served(answer, [*observed, *turn.ignored(), *([told.told] if told and told.told else [])])
 
-    def _memories(
-        self, look: Look, question: Asked, query: Query, agent: str | None
-    ) -> tuple[list[Candidate], Mapping[str, float]]:
+    def _chosen(self, portions: OfMemories | OfEvents, turn: Course, query: Query, room: int) -> Portion:
+        """The first portion, from the step that the turn calls for upwards, that was not served in it yet. Where there
+        is nothing up there, what is below, for who was served nothing about it yet: a ladder is not climbed down."""
+        at_top = portions.first is level.TOP
+        steps = level.steps(query.task, False, query.said, turn.served, turn.bumps)
+        if at_top:  # events are what a task calls for, and nobody was served the first of them by a mark
+            steps = level.steps(Task.ROUTINE, False, query.said, turn.served, 0)
+        mode = Mode.A if query.agreed else query.mode or self._mode
+        for tried in range(FURTHEST):
+            step = steps + tried
+            if mode is Mode.B:
+                reason = level.reason(query.task, bool(portions.contested), query.said, turn.served, turn.bumps)
+                called_for = max(step, int(portions.doubtful))
+                ask_first(mode, portions.first, called_for, witnesses=portions.attested, reason=reason)
+            portion = self._portion(
+                portions, query, step, min(step if at_top else step - RAW, turn.served + tried), room
+            )
+            if portion is None and step >= RAW:
+                break
+            if portion is not None and turn.takes(portion.context, _items(portion)):
+                return portion
+        for step in range(steps - 1, -1, -1) if not turn.served else ():
+            portion = self._portion(portions, query, step, 0, room)
+            if portion is not None and turn.takes(portion.context, _items(portion)):
+                return portion
+        raise nothing_more()
+
+    def _portion(
+        self, portions: OfMemories | OfEvents, query: Query, step: int, page: int, room: int
+    ) -> Portion | None:
+        if isinstance(portions, OfMemories) and step >= RAW and portions.proofs is None:
+            portions.proofs = self._proofs(portions.look, query, NOISE)
+        return portions.at(step, max(0, page), room)
+
+    def _portions(self, look: Look, query: Query, agent: str | None) -> OfMemories | OfEvents:
+        match query.source:
+            case Source.MEMORY:
+                return self._memories(look, query, agent)
+            case Source.EVIDENCE:
+                return OfEvents(look, query.top_k, self._proofs(look, query, 0.0))
+            case Source.ANY:
+                known = self._memories(look, query, agent)
+                return known if known.served else OfEvents(look, query.top_k, self._proofs(look, query, NOISE))
+
+    def _memories(self, look: Look, query: Query, agent: str | None) -> OfMemories:
+        question = asked(query.text, look.now.date())
         known = memories.look_up(look, question, query.filters, self._categories, query.top_k)
         best = max((one.score for one in known.found), default=0.0)
         least = max(ABSTAIN, NOISE * best)
@@ -108,7 +145,7 @@ class Reader:
         taken = {one.item.id for one in first}
         served = [*first, *(one for one in found if one.item.id not in taken)]
         served += memories.related(look, known, served) if found else []
-        return [_memory(one, query.form, look) for one in served], known.worth
+        return OfMemories(look, query, served, found, known.worth)
 
     def _whole(self, look: Look, query: Query, agent: str | None, filters: Filters) -> list[Found]:
         """What is served before anything found: the categories whose context is `all`, to an agent or to who names
@@ -116,11 +153,18 @@ class Reader:
         if agent is None and query.categories is None:
             return []
         every = memories.whole(look, filters, self._categories.whole(look.allowed))
-        pieces = [_memory(one, query.form, look).piece for one in every]
+        pieces = [lines.of_memory(one, query.form, look, {}, None).piece for one in every]
         return [every[packed.place] for packed in pack(pieces, max(1, query.budget_tokens // _WHOLE_SHARE), {})]
 
-    def _observed(self, look: Look, query: Query, kept: Sequence[tuple[Result, Candidate]]) -> list[Observation]:
-        used = dict.fromkeys(one.item_id for _, one in kept)
+    def _proofs(self, look: Look, query: Query, noise: float) -> Proofs:
+        """The events that may answer, without those that fit so much worse than the best."""
+        proofs = evidence.look_up(look, asked(query.text, look.now.date()), query.filters, query.top_k)
+        least = noise * max((one.score for one in proofs.found), default=0.0)
+        found = [one for one in proofs.found if _enough(one.score, proofs.confidence, query.threshold, least)]
+        return replace(proofs, found=found)
+
+    def _observed(self, look: Look, query: Query, kept: Kept) -> list[Observation]:
+        used = _versions(kept)
         search = Operation(
             id=RecordId(self._clock.mint()),
             user_id=query.filters.user_id,
@@ -133,18 +177,34 @@ class Reader:
             sim=kept[0][0].score if kept else None,
             ts=look.now,
         )
-        return [search, *(Used(item_id, Use.RETRIEVED, look.now) for item_id in used)]
+        return [search, *(Used(item_id, Use.RETRIEVED, look.now, version) for item_id, version in used.items())]
 
 
 _SHIPPED = parse(SHIPPED)
 
 
-def _evidence(look: Look, question: Asked, query: Query, noise: float) -> tuple[list[Candidate], Mapping[str, float]]:
-    """The events that may answer, without those that fit so much worse than the best."""
-    proofs = evidence.look_up(look, question, query.filters, query.top_k)
-    least = noise * max((one.score for one in proofs.found), default=0.0)
-    found = [one for one in proofs.found if _enough(one.score, proofs.confidence, query.threshold, least)]
-    return [_event(one) for one in found[: query.top_k]], proofs.worth
+def _subject(query: Query) -> str:
+    """What a turn's servings are about: the question, and what it is narrowed to. Sets have no order of their own."""
+    narrowed: dict[str, object] = {}
+    for name in Filters.__dataclass_fields__:
+        value: frozenset[str] | object = getattr(query.filters, name)
+        narrowed[name] = sorted(cast(frozenset[str], value)) if isinstance(value, frozenset) else str(value)
+    named = sorted(query.categories) if query.categories is not None else None
+    return canonical([" ".join(query.text.split()), narrowed, named, query.source.value])
+
+
+def _versions(kept: Kept) -> dict[ItemId, VersionId | None]:
+    """The memories that are served, each with the version that is."""
+    used: dict[ItemId, VersionId | None] = {}
+    for _, one in kept:
+        used[one.item_id] = used.get(one.item_id) or one.version_id
+    return used
+
+
+def _items(portion: Portion) -> dict[ItemId, VersionId | None]:
+    """What a context is made of: the memories, and the threads whose words are in it."""
+    threads = {ItemId(str(result.meta["episode"])): None for result, _ in portion.kept if result.level >= Level.R4}
+    return {**threads, **_versions(portion.kept)}
 
 
 def _enough(score: float, confidence: float, threshold: float | None, least: float) -> bool:
@@ -166,77 +226,6 @@ def _fitting(lines: tuple[str, ...], budget: int) -> tuple[tuple[str, ...], int]
     if len(kept) < 2:
         return (), budget
     return tuple(kept), budget - sum(cost(line) for line in kept)
-
-
-def _memory(found: Found, form: Form, look: Look) -> Candidate:
-    item, version = found.item, found.version
-    meta: dict[str, object] = {}
-    if item.trust is Trust.UNTRUSTED:
-        meta["trust"] = item.trust.value
-    if item.valid_to is not None and item.valid_to <= look.now:
-        meta["valid_from"], meta["valid_to"] = item.valid_from and when(item.valid_from), when(item.valid_to)
-    match form:
-        case Form.BULLETS:
-            piece = Piece(" ".join(version.content.split()), f"[{item.category}] ", cut=True)
-        case Form.FULL:
-            piece = Piece(version.content, cut=True)
-            meta |= _described(found)
-    result = Result(
-        id=item.id,
-        category=item.category,
-        text=piece.lead + piece.text,
-        score=round(found.score, 4),
-        related_to=found.related_to,
-        meta=meta,
-    )
-    return Candidate(result, item.id, piece, found.signals)
-
-
-def _described(found: Found) -> dict[str, object]:
-    """All that is known about a memory, for who asks for it in full."""
-    item, version = found.item, found.version
-    about: dict[str, object] = {
-        "kind": item.kind,
-        "importance": item.importance,
-        "updated_at": when(item.updated_at),
-        "valid_from": item.valid_from and when(item.valid_from),
-        "valid_to": item.valid_to and when(item.valid_to),
-        "trust": item.trust.value,
-        "tags": list(item.tags),
-        "pinned": item.pinned,
-        "witnesses": ",".join(written(bullet.witnesses) for bullet in version.bullets),
-    }
-    if isinstance(item.body, Fact):
-        about |= {
-            "key": item.body.key,
-            "value": item.body.value,
-            "scope": item.body.scope,
-            "confidence": item.body.confidence,
-        }
-    return about
-
-
-def _event(proof: Proof) -> Candidate:
-    event = proof.event
-    result = Result(
-        id=event.id,
-        category=EVIDENCE,
-        text=event.text,
-        score=round(proof.score, 4),
-        meta=_told(event),
-    )
-    return Candidate(result, event.item_id, Piece(event.text, cut=True), proof.signals)
-
-
-def _told(event: Event) -> dict[str, object]:
-    return {
-        "author": event.author,
-        "role": event.role,
-        "ts": when(event.ts),
-        "episode": event.item_id,
-        "seq": event.seq,
-        "trust": event.trust.value,
-    }
 
 
 def _explained(result: Result, candidate: Candidate) -> Mapping[str, object]:

@@ -1,31 +1,76 @@
-"""One memory as it is shown: with its words and its receipts."""
+"""One memory as it is shown: with its words and its receipts; and its versions as they are listed, without words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from recollect.domain.event import Event
-from recollect.domain.ids import Rev
+from recollect.domain.ids import Rev, VersionId
 from recollect.domain.item import Item
+from recollect.domain.level import Derivation, Level
+from recollect.domain.text import tokens
 from recollect.domain.version import Version
+from recollect.policy import level
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A memory with its words, and the events that bear witness to them."""
+    """A memory with the words that it is served with, and the events that bear witness to them."""
 
     item: Item
     rev: Rev
-    versions: Sequence[Version]
+    current: Version | None
+    """None for a thread that was not summarised yet: it has its events."""
     evidence: Sequence[Event]
 
     @property
-    def current(self) -> Version | None:
-        """The version that speaks for the memory: the promoted one, else the newest with witnesses, else the newest."""
-        promoted = [version for version in self.versions if version.id == self.item.active_version_id]
-        attested = [version for version in self.versions if version.bullets]
-        return next(iter([*promoted, *reversed(attested), *reversed(self.versions)]), None)
-
-    @property
     def words(self) -> str:
-        """What the memory says. A thread says nothing of its own: it has its events."""
+        """What the memory says. A thread that is not summarised says nothing of its own."""
         return self.current.content if self.current else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionInfo:
+    """What is known about a version without reading it."""
+
+    id: VersionId
+    level: Level
+    created_at: datetime
+    derivation: Derivation | None
+    derived_from: VersionId | None
+    quality_score: float | None
+    tokens: int
+    active: bool
+    """Whether this is the version that speaks for the memory now."""
+
+
+def current(item: Item, versions: Sequence[Version]) -> Version | None:
+    """The version that a first serving gives: the promoted one, else the newest of the memory's level, else the newest
+    of the nearest level above it, else the newest there is."""
+    promoted = next((version for version in versions if version.id == item.active_version_id), None)
+    if promoted is not None and promoted.level >= level.start(item, promoted.level):
+        return promoted
+    first = level.start(item, promoted.level if promoted else None)
+    return min(
+        versions,
+        key=lambda version: (version.level < first, abs(version.level - first), -versions.index(version)),
+        default=None,
+    )
+
+
+def listed(item: Item, versions: Sequence[Version]) -> list[VersionInfo]:
+    """The versions of a memory, newest first."""
+    speaking = current(item, versions)
+    return [
+        VersionInfo(
+            id=version.id,
+            level=version.level,
+            created_at=version.created_at,
+            derivation=version.derivation,
+            derived_from=version.derived_from,
+            quality_score=version.quality_score,
+            tokens=tokens(version.content),
+            active=speaking is not None and version.id == speaking.id,
+        )
+        for version in reversed(versions)
+    ]

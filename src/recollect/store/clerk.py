@@ -38,6 +38,7 @@ from recollect.domain.record import Open, Record, Resolved, family
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Scope
 from recollect.domain.version import Version
+from recollect.domain.witness import bare
 from recollect.errors import Gone, Invalid, NotFound, Stale
 from recollect.store import rows
 from recollect.store.citing import resolve
@@ -315,7 +316,7 @@ class Clerk:
             [{"event_id": event.id, "version_id": version.id} for event in cited],
         )
         if version.level is Level.R3:
-            self.tx.add_text(f"v:{version.id}", version.item_id, version.content)
+            self.tx.add_text(f"v:{version.id}", version.item_id, bare(version.content))
 
     def _version(self, version_id: str, of: ItemId | None = None) -> None:
         self.tx.keep("versions", [version_id])

@@ -49,9 +49,9 @@ def apply(
     clerk.hold(_stood_on(changes) | set(expect))
     clerk.expect(expect)
     written = [clerk.write(change) for change in changes]
-    enqueue(tx, then)
-    if step:
+    if step:  # first: a job that is done may ask to be done again, later
         advance(tx, step, at)
+    enqueue(tx, then)
     _keep_embedded(tx, vectors)
     pen = Pen(tx, actor=actor, at=at, cause=cause)  # locks the tenant's row: from here on this write is alone
     clerk.footing.check(tx)

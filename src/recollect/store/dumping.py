@@ -1,7 +1,7 @@
 """A whole tenant as rows of JSON, and back. The same rows come out of either engine and go into either.
 
 What can be computed again is left out: the text index and the fingerprints of events, which are made under the
-key of the tenant they are loaded into.
+key of the tenant they are loaded into. So are turns: they are of no use once their answer is given.
 """
 
 import base64
@@ -13,6 +13,7 @@ from recollect.domain import codec
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.ids import RecordId
 from recollect.domain.level import Level
+from recollect.domain.witness import bare
 from recollect.errors import Invalid
 from recollect.ports import Vector
 from recollect.store import rows
@@ -30,6 +31,7 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "contradictions": (rows.CONTRADICTION, "id"),
     "records": ("family, id, stage, body", "family, id"),
     "usage": ("item_id, retrieval_count, citation_count, ignore_count, last_accessed", "item_id"),
+    "version_usage": ("version_id, retrieval_count, citation_count, ignore_count, last_accessed", "version_id"),
     "operations": ("id, user_id, thread_id, node, op, status, memory_id, category, sim, ts", "id"),
     "header_cursors": ("reader, thread_id, rev, seq, thread_rev", "reader, thread_id"),
     "supervisor_checkpoints": ("id, user_id, thread_id, checkpoint_data, nonce, created_at, updated_at", "id"),
@@ -151,7 +153,7 @@ def _insert(tx: Tx, table: str, batch: list[dict[str, object]]) -> None:
         if table == "events":
             tx.add_text(f"e:{row['id']}", str(row["item_id"]), str(row["text"]))
         elif table == "versions" and row["level"] == int(Level.R3):
-            tx.add_text(f"v:{row['id']}", str(row["item_id"]), str(row["content"]))
+            tx.add_text(f"v:{row['id']}", str(row["item_id"]), bare(str(row["content"])))
 
 
 def state(tx: Tx) -> Iterator[Mapping[str, object]]:

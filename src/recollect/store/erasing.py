@@ -8,7 +8,9 @@ from recollect.domain.change import Erase
 from recollect.domain.ids import RecordId, Seq
 from recollect.domain.level import Level
 from recollect.domain.record import Decided, Lapsed, Pending
+from recollect.domain.witness import bare
 from recollect.errors import Stale
+from recollect.store import turns
 from recollect.store.journal import name_of
 from recollect.store.records import list_records
 from recollect.store.tx import Tx
@@ -26,6 +28,7 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
     ]
     records = [f"checkpoint:{id}" for id in change.checkpoints] + [f"proposal:{id}" for id in change.proposals]
     _drop_texts(tx, change)
+    turns.erase(tx, change)
     for table, column, ids in (
         ("witnesses", "version_id", change.versions),
         ("witnesses", "event_id", change.events),
@@ -37,6 +40,7 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
         ("contradictions", "memory_a", change.items),
         ("contradictions", "memory_b", change.items),
         ("usage", "item_id", change.items),
+        ("version_usage", "version_id", change.versions),
         ("items", "id", change.items),
         ("supervisor_checkpoints", "id", change.checkpoints),
         ("vectors", "ref", gone),
@@ -126,7 +130,7 @@ def _drop_texts(tx: Tx, change: Erase) -> None:
             level=int(Level.R3),
             ids=list(change.versions),
         ):
-            tx.drop_text(f"v:{id}", content)
+            tx.drop_text(f"v:{id}", bare(content))
 
 
 _EDGES = "h.op like 'contradiction%' or h.op like 'proposal%' or h.op like 'consent%' or h.op like '%link'"

@@ -90,3 +90,16 @@ def witness_counts(tx: Tx, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
         ids=list(items),
     )
     return {ItemId(item_id): int(count) for item_id, count in found}
+
+
+def contested(tx: Tx, items: Sequence[ItemId]) -> frozenset[ItemId]:
+    """Those of these items that are part of a contradiction that nobody has resolved."""
+    if not items:
+        return frozenset()
+    found = tx.all(
+        "select memory_a from contradictions where tenant = :tenant and memory_a in :ids[] and resolved_at is null "
+        "union select memory_b from contradictions where tenant = :tenant and memory_b in :ids[] "
+        "and resolved_at is null",
+        ids=list(items),
+    )
+    return frozenset(ItemId(row[0]) for row in found)

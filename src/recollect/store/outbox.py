@@ -14,7 +14,7 @@ from recollect.domain import codec
 from recollect.domain.ids import TenantId
 from recollect.domain.job import Advance, Finish, Job, JobStatus, Leased, Step
 from recollect.errors import LeaseLost
-from recollect.store import rows
+from recollect.store import rows, turns
 from recollect.store.tx import Outbox, Tx
 
 _OPEN = "jobs.done_at is null and jobs.failed_at is null"
@@ -154,10 +154,10 @@ def give_up(tx: Tx, leased: Leased, *, error: str, now: datetime, retry_at: date
 
 
 def tidy(tx: Tx, before: datetime) -> int:
-    """Forget receipts, and jobs that were done, from before then. Parked jobs wait for a person."""
-    return tx.run("delete from receipts where tenant = :tenant and at < :before", before=before) + tx.run(
-        "delete from jobs where tenant = :tenant and done_at < :before", before=before
-    )
+    """Forget receipts, turns, and jobs that were done, from before then. Parked jobs wait for a person."""
+    receipts = tx.run("delete from receipts where tenant = :tenant and at < :before", before=before)
+    jobs = tx.run("delete from jobs where tenant = :tenant and done_at < :before", before=before)
+    return receipts + jobs + turns.forget(tx, before)
 
 
 def list_jobs(tx: Tx) -> list[JobStatus]:

@@ -108,6 +108,14 @@ def items(tx: Tx, filters: Filters, sight: Sight, page: Page) -> list[Held]:
     return [read_held(row) for row in found]
 
 
+def silos(tx: Tx) -> list[str]:
+    found = tx.all(
+        "select distinct i.agent_id from items i where i.tenant = :tenant and i.visibility = 'agent-silo' "
+        "and not i.withdrawn order by i.agent_id"
+    )
+    return [row[0] for row in found]
+
+
 def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
     seen, values = in_sight(sight)
     found = tx.all(
@@ -296,7 +304,8 @@ def rooted(tx: Tx, items: Sequence[ItemId], events: Sequence[EventId]) -> Rooted
     hollow = _ids(
         tx,
         "select distinct i.id from items i join versions v on v.tenant = i.tenant and v.item_id = i.id "
-        "where i.tenant = :tenant and i.kind <> 'episode' and v.id in :ids[]",
+        "where i.tenant = :tenant and v.id in :ids[] and (i.kind <> 'episode' "
+        "or not exists (select 1 from events e where e.tenant = i.tenant and e.item_id = i.id))",
         gone,
     )
     return Rooted(frozenset(VersionId(id) for id in gone), frozenset(gone_events), frozenset(hollow - set(items)))

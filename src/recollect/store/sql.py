@@ -16,15 +16,16 @@ from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, T
 from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head, genesis
-from recollect.domain.observation import Cursor, Observation, Operation, Told, Usage, Use, Used
+from recollect.domain.observation import Cursor, Observation, Operation, Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Record
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Scope, Sight
+from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
-from recollect.ports import Citing, Found, Held, Hits, Kept, Receipt, Rooted, Tombstone, Vector, Wanted
-from recollect.store import door, dumping, finding, gathering, outbox, reading, records, rows
+from recollect.ports import Citing, Found, Held, Hits, Kept, Known, Receipt, Rooted, Tombstone, Vector, Wanted
+from recollect.store import door, dumping, finding, gathering, observing, outbox, reading, records, rows, turns
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev
 from recollect.store.tx import Engine, Sought, Tx
@@ -79,53 +80,9 @@ class SqlStore:
             )
 
     def observe(self, tenant: TenantId, observations: Sequence[Observation]) -> None:
-        uses = [o for o in observations if isinstance(o, Used)]
-        happened = [o for o in observations if isinstance(o, Operation)]
-        told = [o for o in observations if isinstance(o, Told)]
         with self._engine.write(tenant) as tx:
             _must_exist(tx)
-            tx.many(
-                "insert into usage (tenant, item_id, retrieval_count, citation_count, ignore_count, last_accessed) "
-                "select :tenant, i.id, :retrieved, :cited, :ignored, :accessed from items i "
-                "where i.tenant = :tenant and i.id = :item_id "
-                "on conflict (tenant, item_id) do update set "
-                "retrieval_count = usage.retrieval_count + excluded.retrieval_count, "
-                "citation_count = usage.citation_count + excluded.citation_count, "
-                "ignore_count = usage.ignore_count + excluded.ignore_count, "
-                "last_accessed = coalesce(excluded.last_accessed, usage.last_accessed)",
-                [
-                    {
-                        "item_id": use.item_id,
-                        "retrieved": int(use.use is Use.RETRIEVED),
-                        "cited": int(use.use is Use.CITED),
-                        "ignored": int(use.use is Use.IGNORED),
-                        "accessed": use.at if use.use is Use.RETRIEVED else None,
-                    }
-                    for use in sorted(uses, key=lambda use: use.item_id)
-                ],
-            )
-            tx.many(
-                "insert into operations "
-                "(tenant, id, user_id, thread_id, node, op, status, memory_id, category, sim, ts) values "
-                "(:tenant, :id, :user_id, :thread_id, :node, :op, :status, :memory_id, :category, :sim, :ts)",
-                [{name: getattr(o, name) for name in Operation.__dataclass_fields__} for o in happened],
-            )
-            tx.many(
-                "insert into header_cursors (tenant, reader, thread_id, rev, seq, thread_rev) "
-                "values (:tenant, :reader, :thread_id, :rev, :seq, :thread_rev) "
-                "on conflict (tenant, reader, thread_id) do update set rev = excluded.rev, seq = excluded.seq, "
-                "thread_rev = excluded.thread_rev where header_cursors.rev <= excluded.rev",
-                [
-                    {
-                        "reader": one.reader,
-                        "thread_id": one.thread_id,
-                        "rev": one.cursor.rev,
-                        "seq": one.cursor.seq,
-                        "thread_rev": one.cursor.thread_rev,
-                    }
-                    for one in sorted(told, key=lambda one: (one.reader, one.thread_id))
-                ],
-            )
+            observing.observe(tx, observations)
 
     def cursor(self, tenant: TenantId, reader: str, thread_id: str) -> Cursor | None:
         with self._engine.read(tenant) as tx:
@@ -136,6 +93,18 @@ class SqlStore:
                 thread_id=thread_id,
             )
         return Cursor(*row) if row else None
+
+    def turn(self, tenant: TenantId, reader: str, turn_id: str, subject: str | None) -> Turn | None:
+        with self._engine.read(tenant) as tx:
+            return turns.turn(tx, reader, turn_id, subject)
+
+    def serve(self, tenant: TenantId, reader: str, serving: Serving) -> bool:
+        with self._engine.write(tenant) as tx:
+            return turns.serve(tx, reader, serving)
+
+    def mark(self, tenant: TenantId, reader: str, turn_id: str, mark: Mark, at: datetime) -> Turn | None:
+        with self._engine.write(tenant) as tx:
+            return turns.mark(tx, reader, turn_id, mark, at)
 
     def save_checkpoint(self, scope: Scope, checkpoint: Checkpoint, *, actor: Actor) -> None:
         data = codec.canonical(checkpoint.checkpoint_data)
@@ -205,6 +174,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.items(tx, filters, sight, page)
 
+    def silos(self, tenant: TenantId) -> Sequence[str]:
+        with self._engine.read(tenant) as tx:
+            return reading.silos(tx)
+
     def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
         with self._engine.read(tenant) as tx:
             return reading.named(tx, ending, sight)
@@ -271,6 +244,14 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.usage(tx, items)
 
+    def version_usage(self, tenant: TenantId, versions: Sequence[VersionId]) -> Mapping[VersionId, Usage]:
+        with self._engine.read(tenant) as tx:
+            return observing.version_usage(tx, versions)
+
+    def contested(self, tenant: TenantId, items: Sequence[ItemId]) -> frozenset[ItemId]:
+        with self._engine.read(tenant) as tx:
+            return gathering.contested(tx, items)
+
     def operations(self, tenant: TenantId, limit: int = 100) -> Sequence[Operation]:
         with self._engine.read(tenant) as tx:
             return reading.operations(tx, limit)
@@ -315,6 +296,15 @@ class SqlStore:
     def speaking(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, tuple[Held, Version]]:
         with self._engine.read(tenant) as tx:
             return gathering.speaking(tx, items)
+
+    def known(self, tenant: TenantId, items: Sequence[ItemId]) -> Known:
+        with self._engine.read(tenant) as tx:
+            return Known(
+                gathering.speaking(tx, items),
+                gathering.edges(tx, items),
+                reading.usage(tx, items) if items else {},
+                gathering.contested(tx, items),
+            )
 
     def edges(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Relation]:
         with self._engine.read(tenant) as tx:

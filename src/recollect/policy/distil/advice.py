@@ -53,7 +53,9 @@ _POINTING = re.compile(
 )
 _DONE = re.compile(
     r"(?:done|fixed|all set|sent|booked|confirmed)[:,!.]\s+(?P<what>[^?]{12,200})|"
-    r"I(?:'ve| have) (?:just |now |also |already )?(?P<deed>(?:added|created|sent|fixed|updated|changed|removed|"
+    r"I(?:(?:'ve| have)? (?:just |now |also |already )?)(?P<deed>(?:replaced|implemented|refactored|rewrote|reverted|"
+    r"committed|pushed|installed|configured|migrated|extracted|restarted|restored|published|disabled|enabled|"
+    r"added|created|sent|fixed|updated|changed|removed|"
     r"booked|cancelled|"
     r"refunded|deployed|merged|moved|renamed|opened|closed|filed|scheduled|set|written|made|run|saved|deleted|"
     r"uploaded|issued) "
@@ -61,7 +63,7 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _MOST_POINTS, _LEAST_POINTS = 4, 2
-_WORTH, _OUTCOME = 1.6, 2.6
+_WORTH, _OUTCOME, _DEED = 1.6, 2.6, 7.5
 
 
 def advice(events: Sequence[Event]) -> Iterator[Statement]:
@@ -72,14 +74,17 @@ def advice(events: Sequence[Event]) -> Iterator[Statement]:
         text = redact(event.text[:_LONGEST]).text
         if injects(text):
             continue
-        told = _done(text, event) or (_taken_up(events, place) and (_recommended(text) or _outlined(text))) or None
+        done = _done(text, event)
+        told = done or (_taken_up(events, place) and (_recommended(text) or _outlined(text))) or None
         if told and (worded := fit(told)):
             yield Statement(
                 text=worded,
                 places=(place,),
                 section=notation.DONE,
                 speaker=ASSISTANT,
-                worth=_WORTH
+                worth=_DEED
+                if done
+                else _WORTH
                 if re.match(r"The assistant (?:covered|advised)", worded) and place < len(events) - 1
                 else _OUTCOME,
                 why=f"given by the assistant on {event.ts.date().isoformat()}",
@@ -103,7 +108,7 @@ def _done(text: str, event: Event) -> str | None:
     for sentence in sentences(text[:2_000]):
         said = re.sub(r"\bour\b", "the", sentence.text)
         if found := _DONE.match(said):
-            rest = expanded(found["what"] or f"I have {found['deed']}")
+            rest = expanded(found["what"] or f"I {found['deed']}")
             told = dated(retold(rest, Voice(ASSISTANT, "the assistant", Referents(), you="the user")), event.ts).text
             worded = fit(told)
             return worded if worded and not idle.points(Sentence(worded)) else None

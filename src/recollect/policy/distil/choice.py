@@ -15,7 +15,7 @@ from recollect.policy.speech.speakers import ASSISTANT
 
 _SAME = 0.7
 """The share of the shorter one's words that two statements have in common when they say the same."""
-_LEAST_WORTH = 1.3
+LEAST_WORTH = 1.3
 _FIRM = 5.0
 _FEW = 2
 """How many of those that say least a summary holds."""
@@ -37,7 +37,7 @@ def chosen(statements: Sequence[Statement], events: Sequence[Event], usual: int,
     """The statements that fit into so many tokens, in the order of the thread. What is firm, a decision or a day, may
     take more than the usual room."""
     rarity = _rarity(events)
-    worthy = sorted((one for one in statements if one.worth >= _LEAST_WORTH), key=lambda one: one.places[-1])
+    worthy = sorted((one for one in statements if one.worth >= LEAST_WORTH), key=lambda one: one.places[-1])
     left = _unrepeated([_weighed(statement) for statement in worthy])
     kept: list[_Weighed] = []
     covered: set[str] = set()
@@ -60,8 +60,8 @@ def chosen(statements: Sequence[Statement], events: Sequence[Event], usual: int,
 
 def _crowded(best: _Weighed, kept: Sequence[_Weighed]) -> bool:
     """Whether there are enough of its kind: what says least, and what an assistant said."""
-    if best.statement.worth <= _LEAST_WORTH:
-        return sum(one.statement.worth <= _LEAST_WORTH for one in kept) >= _FEW
+    if best.statement.worth <= LEAST_WORTH:
+        return sum(one.statement.worth <= LEAST_WORTH for one in kept) >= _FEW
     if best.statement.speaker != ASSISTANT:
         return False
     return sum(one.statement.speaker == ASSISTANT for one in kept) >= max(1, len(kept) // _FEW_OF)

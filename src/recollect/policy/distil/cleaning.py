@@ -30,16 +30,18 @@ class _Line:
 
 def clean(material: Material) -> Draft:
     """The turns as lines "[s:3-3] author, date: text", without noise; what is said again is one line with all its
-    places. Where nothing but noise is left, the noise is kept: a log is never empty."""
+    places, and the date stands where the day changes. Where nothing but noise is left, the noise is kept: a log is
+    never empty."""
     lines = _lines([event for event, before in _pairs(material.events) if not is_noise(event, before)])
     if not lines:
         lines = _lines(material.events)
     if not lines:
         raise ValueError("a memory without events has no R4: give the events that it rests on")
     texts = _fitted(lines)
+    days = [line.events[0].ts.date() for line in lines]
     content = "\n".join(
-        f"[{written(witnesses(material.item.id, line.events))}] {_who(line.events[0])}: {text}"
-        for line, text in zip(lines, texts, strict=True)
+        f"[{written(witnesses(material.item.id, line.events))}] {_who(line.events[0], day == before)}: {text}"
+        for line, text, day, before in zip(lines, texts, days, [None, *days[:-1]], strict=True)
     )
     kept = sum(len(line.events) for line in lines) / max(1, len(material.events))
     return Draft(Level.R4, content[:MAX_TEXT], (), round(kept, 3))
@@ -49,8 +51,9 @@ def _pairs(events: Sequence[Event]) -> list[tuple[Event, Event | None]]:
     return [(event, events[place - 1] if place else None) for place, event in enumerate(events)]
 
 
-def _who(event: Event) -> str:
-    return f"{' '.join(event.author.split())}, {event.ts.date().isoformat()}"
+def _who(event: Event, same_day: bool) -> str:
+    author = " ".join(event.author.split())
+    return author if same_day else f"{author}, {event.ts.date().isoformat()}"
 
 
 def _lines(events: Sequence[Event]) -> list[_Line]:

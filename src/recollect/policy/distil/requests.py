@@ -29,7 +29,10 @@ _HOW = re.compile(
     r"(?:(?:do|can|could|should|would|might) (?:i|we|you|one) (?:go about |best )?|to |for me to )(?P<what>.+)",
     re.IGNORECASE,
 )
-_WHETHER = re.compile(r"(?:should|can|could|shall|may) (?:i|we)\s+(?P<what>.+)", re.IGNORECASE)
+_WHETHER = re.compile(
+    r"(?:(?:should|can|could|shall|may) (?:i|we)|do (?:i|we) (?:still |really )?(?:need|have|want) to)\s+(?P<what>.+)",
+    re.IGNORECASE,
+)
 _WH = re.compile(
     r"(?P<wh>(?:what|which|why|where|when|who|how (?:much|many|long|often|far|big)|how)(?: (?:kind|type|"
     r"sort)s? of \w+| \w+(?: \w+)?)??)\s+"
@@ -78,7 +81,8 @@ _ERRAND = re.compile(
     r"review|"
     r"implement|suggest|recommend|brainstorm|outline|plan|prepare|design|build|walk|improve|simplify|solve|define|"
     r"add|update|"
-    r"optimi[sz]e|provide)\b",
+    r"optimi[sz]e|provide|normali[sz]e|replace|remove|rename|switch|keep|drop|revert|merge|deploy|store|set|run|log|"
+    r"cache|validate|return|split|extract|upgrade|disable|enable|migrate|use|delete|rerun|restart|publish|release)\b",
     re.IGNORECASE,
 )
 
@@ -91,7 +95,8 @@ def bare(text: str) -> str:
     text = _TELL.sub("", _POLITE.sub("", re.sub(r"\s*-+>.*$", "", text.strip())))
     text = re.sub(r"\bhelp (?:that )?you (?:can|could) (?:provide|give|offer)\b", "help", text, flags=re.IGNORECASE)
     text = re.sub(r",? or (?:is|are|do|does|should|would|could) (?:there|it|that|I|we)\b.*", "", text)
-    return " ".join(_PLEASE.sub("", text).split()).rstrip(" ?!.,;:").strip()
+    text = " ".join(_PLEASE.sub("", text).split()).rstrip(" ?!.,;:")
+    return re.sub(r",? then$", "", text, flags=re.IGNORECASE).strip()
 
 
 def asked(text: str) -> str | None:

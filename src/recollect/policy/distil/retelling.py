@@ -7,6 +7,7 @@ from dataclasses import replace
 from recollect.domain.event import Event
 from recollect.policy.distil import notation
 from recollect.policy.distil.clauses import clauses
+from recollect.policy.distil.proposals import agreed, proposed
 from recollect.policy.distil.requests import asked, errand
 from recollect.policy.distil.sense import UNSETTLED, about_somebody, makes_sense
 from recollect.policy.distil.spoken import answered, deed, does, idiomatic, keen, plain, unadorned
@@ -44,6 +45,12 @@ _SHORT_PLAY = 200
 _SHARES = re.compile(r"\[(?P<verb>shares|shows|sends|attaches|posts) (?P<what>[^\]\n]{3,200})\]")
 _SHOWN = {"shares": "shared", "shows": "showed", "sends": "sent", "attaches": "attached", "posts": "posted"}
 _UNANSWERED = 4.0
+_PROPOSED = 4.0
+_UNKNOWN = re.compile(
+    r"\b(?:no idea|not sure|don't know|do not know|dunno|let's ask|will ask|i'll ask|i'll check|will check|"
+    r"good question|unclear|tbd|to be decided|later|thanks|ok)\b",
+    re.IGNORECASE,
+)
 _RECENT = 12
 _YOU = frozenset("you yourself your yours you're you'll you've you'd".split())
 
@@ -127,14 +134,36 @@ class _Turn:
         kind = talk(clause)
         if kind in (Talk.JOKE, Talk.SMALL_TALK, Talk.INJECTION, Talk.RULE):
             return None  # a rule is read where facts are: it needs more care
+        if (what := proposed(clause.text)) and (found := self._proposed(clause, what)):
+            return found
         told = asked(clause.text)
         if told is None and kind is Talk.ERRAND and self._alone:
             told = errand(clause.text)
-        if told is not None and self._alone:
+        if told is not None and (self._alone or (self._thread.at_desk and self._unanswered)):
             return self._request(clause, told)
         if kind in (Talk.QUESTION, Talk.HYPOTHETICAL, Talk.ERRAND) or asks(clause):
             return None
         return self._stated(clause, kind)
+
+    def _proposed(self, clause: Sentence, what: str) -> Statement | None:
+        """What somebody proposes; to an assistant that is their decision."""
+        if QUOTATION in what or not (certain := sure(what)):
+            return None
+        other = None if self._alone else agreed(self._events, self._place)
+        told = f"{self._speaker} {'decided' if self._alone else 'proposed'} {retold(certain, self._voice())}"
+        text = self._worded(told.rstrip(".") + (f", and {name_of(self._events[other])} agreed." if other else ""))
+        if text is None or not makes_sense(text, self._names, request=True):
+            return None
+        settles = self._alone or self._thread.at_desk
+        found = self._statement(text, clause, notation.DECISIONS if settles else notation.DONE, "proposed")
+        places = (self._place,) if other is None else (self._place, other)
+        return replace(found, places=places, worth=found.worth + (_PROPOSED if settles else 0.0))
+
+    @property
+    def _unanswered(self) -> bool:
+        """Whether a question stands at the end, or is answered by who does not know."""
+        later = [event for event in self._events[self._place + 1 :] if is_person(event)]
+        return all(_UNKNOWN.search(event.text[:200]) for event in later) and len(later) <= 2
 
     def _request(self, clause: Sentence, told: str) -> Statement | None:
         voice = replace(self._voice(), referents=Referents())  # what "it" is lies in what was pasted, or further back
@@ -143,7 +172,8 @@ class _Turn:
         if not text or not makes_sense(text, self._names, request=True):
             return None
         found = self._statement(text, clause, notation.DONE, "asked", request=True)
-        return replace(found, section=notation.OPEN, worth=found.worth + _UNANSWERED) if self._last else found
+        open_ = self._last or not self._alone
+        return replace(found, section=notation.OPEN, worth=found.worth + _UNANSWERED) if open_ else found
 
     def _stated(self, clause: Sentence, kind: Talk) -> Statement | None:
         text = settled(without_hidden(clause.text))

@@ -12,6 +12,8 @@ from recollect.policy.speech.turns import injects
 from recollect.policy.speech.wellformed import broken, says_nothing
 
 _FRAGMENT = re.compile(
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|\d+) (?:hours?|days?|weeks?|months?|years?) "
+    r"(?:in|of|with|at|on|for)\b|"
     r"(?:if|which|who|whose|whom|almost|really|not|just|even|let's|let us|always|never|because|so|than|as|to|and|but|"
     r"or|"
     r"that|this|these|those|it|such|maybe|perhaps|hopefully|definitely|too|also|plus|either|neither|what|how|why|"
@@ -59,7 +61,7 @@ _TWICE = re.compile(
     r"[^,.;:-])+ \1 (?:is|was)\b"
 )
 """Two sentences with nothing between them."""
-_PASSING = re.compile(
+PASSING = re.compile(
     r"\b(?:is|was|are) (?:off to|off for|down to|down for|up for|all ears|on the same page|here for|there for|with you|"
     r"in the same boat|about to head|back now)\b|\b(?:has to|have to|got to|needs? to|needed to|wanted to) (?:run|"
     r"go now|head out)\b|"
@@ -85,6 +87,8 @@ UNSETTLED = re.compile(
     re.IGNORECASE,
 )
 """Somebody says what is open."""
+_KEEN = re.compile(r"\b(?:keen on|interested in|passionate about|hooked on)\b", re.IGNORECASE)
+"""What somebody cares for is more than a mood."""
 _VAGUE = re.compile(
     r"\b(?:something|anything|everything|nothing|things?|stuff|a few more|some more|much|somewhere|a lot|lots|more|"
     r"one|others?|someone|somebody)\b",
@@ -124,14 +128,16 @@ def makes_sense(text: str, speakers: frozenset[str], *, request: bool = False) -
         _FRAGMENT.match(text)
         or _SUPPOSES.match(text)
         or _BROKEN.search(text)
-        or _PASSING.search(text)
+        or PASSING.search(text)
         or _TWICE.match(text)
     ):
         return False
     first, _, rest = text.partition(" ")
     if (first.lower() in ORDERS and not re.match(r"(?:is|are|was|were|has|will|can)\b", rest)) or _LEADING.match(text):
         return False
-    if says_nothing(text) or verbless(text) or injects(text) or (idle.moody(text) and not UNSETTLED.search(text)):
+    if says_nothing(text) or verbless(text) or injects(text):
+        return False
+    if idle.moody(text) and not UNSETTLED.search(text) and not _KEEN.search(text):
         return False
     if (broken(text) and not request) or idle.points(Sentence(text)):
         return False

@@ -28,11 +28,17 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _THING_DOES = re.compile(
-    r"(?:the|our|my)\s(?:[\w-]+\s){1,3}?(?!is\b|was\b|has\b)[a-z]{3,}s\s(?:the|an?|in|on|at|to|with|for|by|from|only|"
+    r"(?:(?:the|our|my)\s(?:[\w-]+\s){1,3}?|"
+    r"(?:commit|pr|pull request|ticket|version|release|build|branch|patch)\s#?[\w.-]+\s)"
+    r"(?!is\b|was\b|has\b)[a-z]{3,}s\s(?:the|an?|in|on|at|to|with|for|by|from|only|"
     r"[a-z]+s\b|\d)",
     re.IGNORECASE,
 )
 """A thing does something, with a verb that nobody listed: "the proxy cuts headers"."""
+_LABEL = re.compile(
+    r"^(?:done|fixed|update|fyi|status|note|heads[- ]up|solved|resolved|shipped|news|good news|result)\s*[:!]\s+(?=\w)",
+    re.IGNORECASE,
+)
 _SHORT = 7
 _SPOKEN = tuple(
     (re.compile(form, re.IGNORECASE), told)
@@ -43,6 +49,8 @@ _SPOKEN = tuple(
             "",
         ),
         (r"^(?:and |so |but )?as for me,?\s+", ""),
+        (r"^(?:works|worked|confirmed|perfect|right|yep)[,!]\s+(?=the\b|all\b|my\b|our\b)", ""),
+        (r"^root cause (?=was|is)", "The root cause "),
         (r"^(?:gonna|going to) ", "I am going to "),
         (r"^since (?:we|i)(?: have|'ve)? (?:last )?(?:talked|spoke|spoken|chatted|met)[^,]*,\s+", ""),
         (r"\b(\w+)'s (?=(?:allowed|helped|made|given|been|become|taught|brought|changed|let|kept)\b)", r"\1 has "),
@@ -71,6 +79,7 @@ def plain(clause: Sentence, listener: str) -> Sentence:
     if listener:
         called = rf"^(?:(?:hey|hi|hello|wow|yeah)\b,? )?{re.escape(listener)}[,!]+\s+"
         text = re.sub(called, "", text, flags=re.IGNORECASE)
+    text = _LABEL.sub("", text)
     for form, told in _SPOKEN:
         text = form.sub(told, text)
     text = _OWN_TIME.sub("personal ", _CAUSE.sub(r"The \1 was that ", _ANNOUNCES.sub("", text)))

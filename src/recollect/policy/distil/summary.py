@@ -11,10 +11,11 @@ from recollect.domain.text import tokens
 from recollect.domain.witness import Bullet
 from recollect.policy.distil import notation
 from recollect.policy.distil.advice import advice
-from recollect.policy.distil.choice import chosen
+from recollect.policy.distil.choice import LEAST_WORTH, chosen
 from recollect.policy.distil.cleaning import clean
 from recollect.policy.distil.features import features
 from recollect.policy.distil.material import Draft, Material, cited, witnesses
+from recollect.policy.distil.quotes import quotes
 from recollect.policy.distil.recipes import pattern, workflow
 from recollect.policy.distil.retelling import retellings, speakers
 from recollect.policy.distil.sense import makes_sense
@@ -45,6 +46,10 @@ _HEADINGS = 12
 """Tokens that a title and the headings of sections take, about."""
 _NEAR = 0.6
 _FORMER = 8.0
+_THIN = 0.65
+_FIRST = 100.0
+_QUOTED = 40
+"""Tokens that people's own words may take at least."""
 _WORTHY = 1.5
 
 
@@ -79,6 +84,9 @@ def _episode(material: Material) -> Draft | None:
     head = min(tokens(title) + _HEADINGS, usual // 4)
     told = [*_former(material), *_statements(events), *advice(events), *features(events)]
     kept = chosen(told, events, usual - head, firm - head)
+    if _thin(kept, usual - head):
+        room = max(usual - head, min(most + 4, _QUOTED))
+        kept = chosen([*_ahead(kept, told), *quotes(events)], events, room, max(room, firm - head))
     bullets = _bullets(material, kept)
     while bullets:
         title = title or _made_title(material, bullets)
@@ -91,9 +99,21 @@ def _episode(material: Material) -> Draft | None:
     return None
 
 
+def _thin(kept: Sequence[Statement], room: int) -> bool:
+    """Whether so little can be told that people's own words say more."""
+    return sum(tokens(one.text) for one in kept) < _THIN * room
+
+
+def _ahead(kept: Sequence[Statement], told: Sequence[Statement]) -> list[Statement]:
+    """What is told, with what was chosen of it before anything that is only quoted."""
+    return [replace(one, worth=one.worth + _FIRST) if one in kept and one.worth > LEAST_WORTH else one for one in told]
+
+
 def _quality(kept: Sequence[Statement], told: Sequence[Statement]) -> float:
     """How much of what could be told is told, by what it is worth."""
-    return round(min(1.0, sum(one.worth for one in kept) / max(1.0, sum(one.worth for one in told))), 3)
+    known = {one.text: one.worth for one in told}
+    shown = sum(known.get(one.text, one.worth) for one in kept)
+    return round(min(1.0, shown / max(1.0, sum(known.values()))), 3)
 
 
 def budget(size: int) -> tuple[int, int]:

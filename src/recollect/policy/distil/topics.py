@@ -38,7 +38,8 @@ _NO_TOPIC = TELLING | frozenset(
     considering user's set like considering around together towards toward away ago once twice again step steps ideas
     right wrong full whole half none half-way asked asks later against nearby lately retooks thinks motivates become
     becomes became shown hey stay living laying sitting standing doing working playing posing holding walking trouble
-    track black white blue red green brown pink purple yellow grey gray huge certain several near hopes hunt""".split()
+    track black white blue red green brown pink purple yellow grey gray huge certain several
+    near hopes hunt post delete patch""".split()
 )
 _MEASURES = frozenset(
     "part parts group bit lot number piece couple kind sort bunch variety amount way time thing things".split()

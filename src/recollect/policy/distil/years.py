@@ -19,6 +19,20 @@ _MONTH_ALONE = re.compile(
     rf"(?P<month>{'|'.join(_MONTHS)})\b(?! \d|,? ?\d{{4}}|'s| [A-Z])"
 )
 
+_AHEAD = re.compile(
+    r"\b(?:will|going to|gonna|plan(?:s|ning)?(?: to)?|starts?|begins?|due|deadline|upcoming|expires?|scheduled|"
+    r"book(?:ed)?|leaves?|fly|flies|arrives?|launch(?:es)?|is on|are on|by|until)\b|'ll\b",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"\b(?:ago|since|last (?:week|month|year|night|spring|summer|autumn|fall|winter|\w+day)|was|were|went|had|"
+    r"did|started|began|happened|\w+ed on)\b(?! to\b)",
+    re.IGNORECASE,
+)
+_FAR = 45
+"""Days in the wrong direction from which on the words decide, and not what lies nearest."""
+_YEAR = 366
+
 _QUARTER = re.compile(r"\bQ(?P<quarter>[1-4])\b(?!,? ?(?:of )?\d{2}|')")
 
 
@@ -33,24 +47,37 @@ def with_years(text: str, at: datetime) -> str:
 
 
 def _in_quarter(found: re.Match[str], at: date) -> str:
-    return f"Q{found['quarter']} {_nearest(3 * int(found['quarter']) - 1, 15, at)}"
+    return f"Q{found['quarter']} {_nearest(3 * int(found['quarter']) - 1, 15, at, _lean(found))}"
 
 
 def _in_month(found: re.Match[str], at: date) -> str:
     month = next(number for number, name in enumerate(_MONTHS, 1) if name == found["month"])
-    return f"{found['lead']} {found['month']} {_nearest(month, 15, at)}"
+    return f"{found['lead']} {found['month']} {_nearest(month, 15, at, _lean(found))}"
 
 
-def _nearest(month: int, day: int, at: date) -> int | None:
-    """The year in which a day lies nearest to another; None where there is no such day."""
+def _lean(found: re.Match[str]) -> int:
+    """Whether the sentence around a day speaks of what is to come (1) or what has been (-1)."""
+    before, after = found.string[: found.start()], found.string[found.end() :]
+    said = re.split(r"[.!?\n]\s", before)[-1] + found.group() + re.split(r"[.!?\n]", after, maxsplit=1)[0]
+    return int(bool(_AHEAD.search(said))) - int(bool(_BEHIND.search(said)))
+
+
+def _nearest(month: int, day: int, at: date, lean: int = 0) -> int | None:
+    """The year in which a day lies nearest to another, in the direction that the words lean to where that is clear;
+    None where there is no such day."""
+
+    def distance(year: int) -> int:
+        ahead = (date(year, month, day) - at).days
+        return abs(ahead) + (_YEAR if ahead * lean < -_FAR else 0)
+
     near = [year for year in (at.year - 1, at.year, at.year + 1) if _is_day(year, month, day)]
-    return min(near, key=lambda year: abs((date(year, month, day) - at).days), default=None)
+    return min(near, key=distance, default=None)
 
 
 def _placed(found: re.Match[str], at: date, *, behind: bool) -> str:
     month = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(found["month"][:3]))
     day = int(found["day"])
-    year = _nearest(month, day, at)
+    year = _nearest(month, day, at, _lean(found))
     if year is None:
         return found.group()
     span = (found["to"] or "") if behind else ""

@@ -287,6 +287,19 @@ create table usage (
 
 call guard('usage');
 
+-- The same for single versions: which length of a memory was of use.
+create table version_usage (
+    tenant text collate "C" not null,
+    version_id text collate "C" not null,
+    retrieval_count bigint not null,
+    citation_count bigint not null,
+    ignore_count bigint not null,
+    last_accessed timestamptz,
+    primary key (tenant, version_id)
+);
+
+call guard('version_usage');
+
 create table tombstones (
     tenant text collate "C" not null,
     ref text collate "C" not null,

@@ -65,6 +65,50 @@ create table header_cursors (
 
 call guard('header_cursors');
 
+-- What readers were served for answers in the making: subjects and contexts are fingerprints, never words.
+create table turns (
+    tenant text collate "C" not null,
+    reader text collate "C" not null,
+    turn_id text collate "C" not null,
+    begun_at timestamptz not null,
+    bumps integer not null,
+    mark text collate "C",
+    marked_at timestamptz,
+    primary key (tenant, reader, turn_id)
+);
+
+create index turns_begun on turns (tenant, begun_at);
+
+call guard('turns');
+
+create table turn_servings (
+    tenant text collate "C" not null,
+    reader text collate "C" not null,
+    turn_id text collate "C" not null,
+    context text collate "C" not null,
+    subject text collate "C" not null,
+    at timestamptz not null,
+    primary key (tenant, reader, turn_id, context)
+);
+
+call guard('turn_servings');
+
+create table turn_items (
+    tenant text collate "C" not null,
+    reader text collate "C" not null,
+    turn_id text collate "C" not null,
+    context text collate "C" not null,
+    item_id text collate "C" not null,
+    version_id text collate "C",
+    primary key (tenant, reader, turn_id, context, item_id)
+);
+
+create index turn_items_item on turn_items (tenant, item_id);
+
+create index turn_items_version on turn_items (tenant, version_id) where version_id is not null;
+
+call guard('turn_items');
+
 create table supervisor_checkpoints (
     tenant text collate "C" not null,
     id text collate "C" not null,

@@ -175,6 +175,17 @@ create table usage (
     primary key (tenant, item_id)
 ) without rowid;
 
+-- The same for single versions: which length of a memory was of use.
+create table version_usage (
+    tenant text not null,
+    version_id text not null,
+    retrieval_count integer not null,
+    citation_count integer not null,
+    ignore_count integer not null,
+    last_accessed integer,
+    primary key (tenant, version_id)
+) without rowid;
+
 create table tombstones (
     tenant text not null,
     ref text not null,

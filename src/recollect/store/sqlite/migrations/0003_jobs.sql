@@ -54,6 +54,44 @@ create table header_cursors (
     primary key (tenant, reader, thread_id)
 ) without rowid;
 
+-- What readers were served for answers in the making: subjects and contexts are fingerprints, never words.
+create table turns (
+    tenant text not null,
+    reader text not null,
+    turn_id text not null,
+    begun_at integer not null,
+    bumps integer not null,
+    mark text,
+    marked_at integer,
+    primary key (tenant, reader, turn_id)
+) without rowid;
+
+create index turns_begun on turns (tenant, begun_at);
+
+create table turn_servings (
+    tenant text not null,
+    reader text not null,
+    turn_id text not null,
+    context text not null,
+    subject text not null,
+    at integer not null,
+    primary key (tenant, reader, turn_id, context)
+) without rowid;
+
+create table turn_items (
+    tenant text not null,
+    reader text not null,
+    turn_id text not null,
+    context text not null,
+    item_id text not null,
+    version_id text,
+    primary key (tenant, reader, turn_id, context, item_id)
+) without rowid;
+
+create index turn_items_item on turn_items (tenant, item_id);
+
+create index turn_items_version on turn_items (tenant, version_id) where version_id is not null;
+
 create table supervisor_checkpoints (
     tenant text not null,
     id text not null,
@@ -97,6 +135,7 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('contradictions', 'contradictions_b', '10000 10000 2'),
     ('records', 'records', '10000 10000 2000 1'),
     ('usage', 'usage', '1000000 1000000 1'),
+    ('version_usage', 'version_usage', '1000000 1000000 1'),
     ('tombstones', 'tombstones', '10000 10000 1'),
     ('vectors', 'sqlite_autoindex_vectors_1', '2000000 2000000 1000000 1'),
     ('vectors', 'vectors_rev', '2000000 2000000 1000000 3'),
@@ -113,6 +152,12 @@ insert into sqlite_stat1 (tbl, idx, stat) values
     ('operations', 'operations_user', '100000 100000 5000 1'),
     ('operations', 'operations_node', '100000 100000 10000 1'),
     ('header_cursors', 'header_cursors', '1000 1000 50 1'),
+    ('turns', 'turns', '10000 10000 1000 1'),
+    ('turns', 'turns_begun', '10000 10000 2'),
+    ('turn_servings', 'turn_servings', '20000 20000 2000 2 1'),
+    ('turn_items', 'turn_items', '100000 100000 10000 10 5 1'),
+    ('turn_items', 'turn_items_item', '100000 100000 10'),
+    ('turn_items', 'turn_items_version', '100000 100000 10'),
     ('supervisor_checkpoints', 'supervisor_checkpoints', '1000 1000 1'),
     ('supervisor_checkpoints', 'supervisor_checkpoints_thread', '1000 1000 50 1'),
     ('supervisor_checkpoints', 'supervisor_checkpoints_updated', '1000 1000 1');

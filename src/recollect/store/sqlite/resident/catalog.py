@@ -15,14 +15,14 @@ from recollect.store.rows import micros
 from recollect.store.sqlite.resident.columns import Columns, Mask
 from recollect.store.tx import Row, Sought
 
-_NAMES = ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "category")
+_NAMES = ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "topic_key", "category")
 _WORDS = ("kind", "state", "visibility")
 _TIMES = {"updated_at": 0, "valid_from": -(2**63), "valid_to": 2**63 - 1, "purge_at": 2**63 - 1}
 """Times, and what stands for none: held since ever, for ever, never due."""
 
 ITEM = (
-    "i.id, i.user_id, i.agent_id, i.project_id, i.thread_id, i.run_id, i.actor_id, i.role, i.category, "
-    "i.kind, i.state, i.visibility, i.importance, i.core, i.pinned_min_level is not null, i.withdrawn, "
+    "i.id, i.user_id, i.agent_id, i.project_id, i.thread_id, i.run_id, i.actor_id, i.role, i.topic_key, "
+    "i.category, i.kind, i.state, i.visibility, i.importance, i.core, i.pinned_min_level is not null, i.withdrawn, "
     "i.updated_at, i.valid_from, i.valid_to, i.purge_at"
 )
 EVENT = "e.rid, e.item_id, e.role, octet_length(e.text)"
@@ -88,7 +88,8 @@ class Catalog:
 
     def _item_columns(self, rows: Sequence[Row], keys: NDArray[Any]) -> dict[str, NDArray[Any]]:
         _, *columns = zip(*rows, strict=True)
-        named, rest = columns[:11], columns[11:]
+        count = len(_NAMES) + len(_WORDS)
+        named, rest = columns[:count], columns[count:]
         made: dict[str, NDArray[Any]] = {
             name: np.array(self._interned(column), np.int32)
             for name, column in zip((*_NAMES, *_WORDS), named, strict=True)
@@ -166,7 +167,7 @@ class Catalog:
     def _filtered(self, filters: Filters) -> Mask:
         items = self.items
         passed = np.ones(items.size, np.bool_)
-        for name in ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role"):
+        for name in ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "topic_key"):
             if (value := getattr(filters, name)) is not None:
                 passed &= items[name] == self._number(value)
         for column, wanted in (("kind", filters.kinds), ("category", filters.categories), ("state", filters.states)):

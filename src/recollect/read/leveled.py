@@ -1,0 +1,291 @@
+"""One memory at its level: as it is served by default, or a step closer to the evidence."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from recollect.domain.event import Event
+from recollect.domain.ids import ItemId, Rev, TenantId, VersionId
+from recollect.domain.item import Episode, Item
+from recollect.domain.level import Level
+from recollect.domain.observation import Observation, Use, Used
+from recollect.domain.text import tokens
+from recollect.domain.turn import NEED_MORE_CONTEXT, Mode, Reason, Task
+from recollect.domain.version import Version
+from recollect.domain.witness import Bullet, RangeWitness
+from recollect.policy import level
+from recollect.policy.distil import Draft, Material, packet, summarise, trace
+from recollect.policy.pack import Piece, cost, pack
+from recollect.ports import Held
+from recollect.read import slices
+from recollect.read.look import Look
+from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
+from recollect.read.shown import Shown, current
+from recollect.read.slices import Anchor, Slice, Threads
+
+Readable = Callable[[Iterable[ItemId]], frozenset[ItemId]]
+"""Those of these memories that may be read: the gate's own answer."""
+_MOST_EVENTS = 1_000
+_LATEST = 60
+_WORD = re.compile(r"\w{4,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leveled:
+    """A memory as it is served. `content` is all of it; `events` are those that it shows or cites."""
+
+    item: Item
+    rev: Rev
+    used_level: Level
+    content: str
+    bullets: tuple[Bullet, ...]
+    events: Sequence[Event]
+    version_id: VersionId | None
+    """None where no stored version has these words: they were made of others for this reading."""
+    escalated: bool
+    reason: Reason | None
+    more: bool
+    """Whether there is more to ask for."""
+    turn_id: str | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A memory at its level, and what is to be recorded of having served it."""
+
+    leveled: Leveled
+    observations: Sequence[Observation]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a memory says at a level."""
+
+    level: Level
+    content: str
+    bullets: tuple[Bullet, ...] = ()
+    events: tuple[Event, ...] = ()
+    version_id: VersionId | None = None
+    more: bool = True
+
+
+class Family:
+    """All that one memory can say, from one word to its evidence. What is not stored is made of what is."""
+
+    def __init__(self, look: Look, item: Item, versions: Sequence[Version], readable: Readable | None = None) -> None:
+        self._look, self.item, self._versions = look, item, versions
+        self._threads = Threads(look, readable)
+
+    @cached_property
+    def first(self) -> Level:
+        """The level of a first serving."""
+        promoted = next((one.level for one in self._versions if one.id == self.item.active_version_id), None)
+        return level.start(self.item, promoted)
+
+    @cached_property
+    def summary(self) -> Version | Draft | None:
+        """The R3 that speaks for the memory; of a thread that is not summarised yet, one made for this reading."""
+        stored = self.stored(Level.R3)
+        if stored is not None or not isinstance(self.item.body, Episode):
+            return stored
+        events = self._threads.seen(self._look.store.events(self._tenant, self.item.id, limit=_MOST_EVENTS))
+        return summarise(Material(self.item, events)) if events else None
+
+    @cached_property
+    def anchors(self) -> list[Anchor]:
+        """The readable events that the memory rests on, in the order of its sentences."""
+        bullets = self.summary.bullets if self.summary else ()
+        if not bullets:
+            bullets = next((one.bullets for one in reversed(self._versions) if one.bullets), ())
+        found = self._threads.cited((self.item.id, bullet) for bullet in bullets)
+        if found or not isinstance(self.item.body, Episode):
+            return found
+        latest = self._threads.seen(self._look.store.latest(self._tenant, self.item.id, _LATEST))
+        return [Anchor(event, rank, of=self.item.id) for rank, event in enumerate(reversed(latest))]
+
+    @property
+    def _tenant(self) -> TenantId:
+        return self._look.principal.tenant
+
+    def stored(self, wanted: Level) -> Version | None:
+        """The stored version of a level: the promoted one, else the newest."""
+        found = [one for one in self._versions if one.level is wanted]
+        return next((one for one in found if one.id == self.item.active_version_id), found[-1] if found else None)
+
+    def words(self, wanted: Level, page: int, room: int) -> Words | None:
+        """What the memory says at a level within a budget; None where it has nothing to say there."""
+        match wanted:
+            case Level.R5:
+                return self._raw(page, room)
+            case Level.R4:
+                return self._clean(room)
+            case Level.R3:
+                told, bullets = self.summary, self.summary.bullets if self.summary else ()
+                content = told.content if told else None
+            case Level.R2 | Level.R1:
+                told = self.stored(wanted)
+                content, bullets = told.content if told else self._shortened(wanted), ()
+        if content is None:
+            return None
+        cited = self._threads.cited((self.item.id, bullet) for bullet in bullets)
+        return Words(
+            wanted,
+            _fitting(content, room),
+            bullets,
+            tuple({one.event.id: one.event for one in cited}.values()),
+            told.id if isinstance(told, Version) else None,
+            bool(self.anchors),
+        )
+
+    def _shortened(self, wanted: Level) -> str | None:
+        if self.summary is None:
+            return None
+        stored = self.stored(Level.R2)
+        hint = stored.content if stored else packet(self.item, self.summary.content, self.summary.bullets)
+        return hint if wanted is Level.R2 else trace(self.item, hint, self.summary.content)
+
+    def _clean(self, room: int) -> Words | None:
+        stored = self.stored(Level.R4)
+        if stored is not None and cost(stored.content) <= room and self._whole_thread():
+            events = tuple({one.event.id: one.event for one in self.anchors}.values())
+            return Words(Level.R4, stored.content, stored.bullets, events, stored.id)
+        found = slices.cleaned(self._episode, self.anchors, room, self._worth)
+        return _sliced(Level.R4, found, True, stored.id if stored and found else None)
+
+    def _raw(self, page: int, room: int) -> Words | None:
+        found, shown = slices.raw(self._threads, self.anchors, page, room, self._worth, frozenset())
+        if not found:
+            return None
+        more, _ = slices.raw(self._threads, self.anchors, 0, room, self._worth, shown)
+        handle = self.stored(Level.R5)
+        return _sliced(Level.R5, found, bool(more), handle.id if handle else None)
+
+    def _whole_thread(self) -> bool:
+        """Whether the clean log may be shown as it is: it holds the thread, not only what is cited."""
+        return self._look.reads_threads and isinstance(self.item.body, Episode)
+
+    def _episode(self, item_id: ItemId) -> Item | None:
+        if item_id == self.item.id:
+            return self.item
+        held = self._look.store.item(self._tenant, item_id)
+        return held.item if held else None
+
+    @cached_property
+    def _worth(self) -> Mapping[str, float]:
+        """The words of the memory: of a long event, the part is shown that speaks of them."""
+        text = " ".join(bullet.text for bullet in self.summary.bullets) if self.summary else ""
+        return {word.lower(): 1.0 for word in _WORD.findall(text)}
+
+
+def serve(
+    look: Look,
+    held: Held,
+    readable: Readable,
+    *,
+    more: bool = False,
+    turn_id: str | None = None,
+    task: Task = Task.ROUTINE,
+    mode: Mode = Mode.A,
+    budget_tokens: int = 2_000,
+) -> Rendered:
+    """A memory that may be read, at the level that the turn and the task call for; `more` is a step further. Raises
+    NothingMore where everything was served in this turn, NeedMoreContext where people are to be asked first."""
+    item = held.item
+    family = Family(look, item, look.store.versions(look.principal.tenant, item.id), readable)
+    turn = course(look, turn_id, f"memory {item.id}")
+    contested = bool(look.store.contested(look.principal.tenant, [item.id]))
+    said = NEED_MORE_CONTEXT if more else ""
+    steps = level.steps(task, contested, said, turn.served, turn.bumps)
+    reason = level.reason(task, contested, said, turn.served, turn.bumps)
+    if not more:  # who asks for more has been asked
+        ask_first(mode, family.first, steps, witnesses=bool(family.anchors), reason=reason)
+    words = _chosen(family, turn, steps, budget_tokens, more=more)
+    escalated = words.level > family.first or turn.served > 0
+    leveled = Leveled(
+        item=item,
+        rev=held.rev,
+        used_level=words.level,
+        content=words.content,
+        bullets=words.bullets,
+        events=words.events,
+        version_id=words.version_id,
+        escalated=escalated,
+        reason=reason if escalated else None,
+        more=words.more,
+        turn_id=turn_id,
+        tokens=tokens(words.content),
+    )
+    return Rendered(leveled, [*turn.ignored(), Used(item.id, Use.RETRIEVED, look.now, words.version_id)])
+
+
+def _chosen(family: Family, turn: Course, steps: int, room: int, *, more: bool) -> Words:
+    """The first words, from this step upwards, that the turn was not served yet. Where there is nothing up there, what
+    is below it, for who was served nothing about it yet and did not ask for more: a ladder is not climbed down."""
+    for tried in range(FURTHEST):
+        page = min(level.beyond(family.first, steps + tried), turn.served + tried)
+        words = family.words(level.choose(family.first, steps + tried), page, room)
+        if words is not None and turn.takes(words.content, _items(family, words)):
+            return words
+        if words is None and level.choose(family.first, steps + tried) is level.TOP:
+            break
+    if not more and not turn.served:
+        for below in range(steps - 1, -1, -1):
+            words = family.words(level.choose(family.first, below), 0, room)
+            if words is not None and turn.takes(words.content, _items(family, words)):
+                return words
+    nothing = Words(family.first, "", more=False)
+    if not more and not turn.served and turn.takes("", _items(family, nothing)):
+        return nothing
+    raise nothing_more()
+
+
+def _items(family: Family, words: Words) -> dict[ItemId, VersionId | None]:
+    """What a context is made of: the memory, and the threads whose words are in it."""
+    threads: dict[ItemId, VersionId | None] = {}
+    if words.level >= Level.R4:
+        threads = dict.fromkeys(event.item_id for event in words.events)
+    return {**threads, family.item.id: words.version_id}
+
+
+def shown(look: Look, held: Held, readable: Readable) -> Shown:
+    """A memory with the one version that is served by default, and the readable events that it cites."""
+    versions = look.store.versions(look.principal.tenant, held.item.id)
+    speaking = current(held.item, versions)
+    if speaking is None:
+        return Shown(held.item, held.rev, None, ())
+    attested, by_id = speaking, {version.id: version for version in versions}
+    while not attested.bullets and attested.derived_from is not None and attested.derived_from in by_id:
+        attested = by_id[attested.derived_from]
+    events = look.store.cited(look.principal.tenant, [attested.id])
+    return Shown(held.item, held.rev, speaking, Threads(look, readable).seen(events))
+
+
+def _sliced(wanted: Level, found: Sequence[Slice], more: bool, version_id: VersionId | None) -> Words | None:
+    if not found:
+        return None
+    ordered = sorted(found, key=lambda one: (one.episode, one.events[0].seq))
+    bullets = tuple(
+        Bullet(
+            one.text,
+            (RangeWitness(one.episode, one.events[0].seq, one.events[-1].seq, "these very events"),),
+        )
+        for one in ordered
+    )
+    events = tuple(event for one in ordered for event in one.events)
+    return Words(wanted, "\n".join(one.text for one in ordered), bullets, events, version_id, more)
+
+
+def _fitting(content: str, room: int) -> str:
+    """The first lines of a text that fit; of a single long one, its beginning."""
+    if cost(content) <= room:
+        return content
+    kept: list[str] = []
+    for line in content.split("\n"):
+        if cost("\n".join([*kept, line])) > room:
+            break
+        kept.append(line)
+    if kept:
+        return "\n".join(kept)
+    return next((one.text for one in pack([Piece(content, cut=True)], room, {})), "")
