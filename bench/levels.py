@@ -1,15 +1,17 @@
 """What the lengths of a memory cost and keep: every session of a conversation is an episode.
 
-    python -m bench.levels --data FILE [--show N] [--from K]
+    python -m bench.levels --data FILE [--show N] [--from K] [--budget TOKENS]
 
 ratio: the median size of each level by that of the evidence (R2 where the evidence has 400 tokens or more);
 tokens_r1_p95: the longest index words; supported: the share of bullets whose witnesses hold what they say, measured by
-other rules than those that made them; cpu: seconds of work for an episode.
+other rules than those that made them; cpu: milliseconds of work for an episode. curve: what each step up the ladder
+buys, within a budget (bench/curve.py).
 """
 
 import argparse
 import json
 import re
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from pathlib import Path
 from statistics import fmean, median, quantiles
 from typing import Any
 
+from bench.curve import curve
 from bench.recall import conversations, threads
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
@@ -149,6 +152,8 @@ def main() -> None:
     parser.add_argument("--conversations", type=int, default=None, help="only so many of the file")
     parser.add_argument("--show", type=int, default=0, help="print so many episodes, spread over the file")
     parser.add_argument("--from", dest="first", type=int, default=0, help="which of them to begin with")
+    parser.add_argument("--budget", type=int, default=1024, help="tokens of a context")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "recollect-bench-vectors.db")
     args = parser.parse_args()
     materials = [each for found in conversations(args.data)[: args.conversations] for each in episodes(found)]
     if args.show:
@@ -156,7 +161,10 @@ def main() -> None:
         for material in materials[args.first :: step][: args.show]:
             show(distilled(material))
         return
-    print(json.dumps({"corpus": args.data.name, **lengths([distilled(material) for material in materials])}))
+    found = lengths([distilled(material) for material in materials])
+    print(json.dumps(found), flush=True)
+    steps = curve(args.data, args.cache, args.conversations, args.budget)
+    print(json.dumps({"corpus": args.data.name, **found, "budget": args.budget, "curve": steps}))
 
 
 if __name__ == "__main__":

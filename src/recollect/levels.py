@@ -8,9 +8,10 @@ from recollect.domain import witness as notation
 from recollect.domain.change import Disclose
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId, VersionId
+from recollect.domain.level import Level
 from recollect.domain.query import Query
 from recollect.domain.scope import actor
-from recollect.domain.text import name, sound
+from recollect.domain.text import name, sound, tokens
 from recollect.domain.turn import Mark, Task, Turn
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
@@ -80,6 +81,7 @@ class Levels(Keeping):
                 mint=self._deps.clock.mint,
             )
         self._tally.add(self._tenant, replied.observations)
+        self._extend(replied.locked)
         return replied.answered
 
     def feedback(self, turn_id: str, mark: Mark, *, agent: str | None = None) -> Turn:
@@ -96,7 +98,13 @@ class Levels(Keeping):
     def versions(self, item_id: ItemId) -> Sequence[VersionInfo]:
         """What lengths there are of a memory and how they came about, newest first; not their words."""
         held = self._read(item_id)
-        return listed(held.item, self._store.versions(self._tenant, item_id))
+        versions = self._store.versions(self._tenant, item_id)
+        raw = {
+            version.id: sum(tokens(event.text) for event in self._store.cited(self._tenant, [version.id]))
+            for version in versions
+            if version.level is Level.R5
+        }
+        return listed(held.item, versions, raw)
 
     def version(self, item_id: ItemId, version_id: VersionId) -> Version:
         """One version with its words. Who reads it is on record."""
@@ -166,11 +174,12 @@ class Levels(Keeping):
 
     def _touched(self, held: Held) -> Held:
         """A memory that is read: its lock, if it has one, holds for the full time again."""
-        self._extend([held])
+        if held.item.lock:
+            self._extend([held.item.id])
         return held
 
-    def _extend(self, seen: Iterable[Held]) -> None:
-        locked = [held for held in seen if held.item.lock]
-        if locked:
-            scope, upkeep = self._scope_of(locked[0].item), self._deps.upkeep
-            promotion.read(self._store, scope, locked, self._deps.clock.now(), upkeep.lock, actor(self.principal))
+    def _extend(self, read: Iterable[ItemId]) -> None:
+        found = [held for item_id in sorted(read) if (held := self._store.item(self._tenant, item_id))]
+        if found:
+            scope, upkeep = self._scope_of(found[0].item), self._deps.upkeep
+            promotion.read(self._store, scope, found, self._deps.clock.now(), upkeep.lock, actor(self.principal))

@@ -239,6 +239,7 @@ class Memory(Levels):
         with checked():
             served = self._reader.answer(query)
         self._tally.add(self._tenant, served.observations)
+        self._extend(served.locked)
         return served.answer
 
     def history(self, item_id: ItemId) -> Sequence[Entry]:

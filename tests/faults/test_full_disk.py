@@ -48,7 +48,7 @@ def test_a_store_that_may_not_grow_refuses_the_write_as_a_whole(sqlite_store: St
     engine: SqliteEngine = sqlite_store._engine  # type: ignore[attr-defined]
     world = new_world(sqlite_store)
     world.tell("the first thing")
-    engine._writer.execute("pragma max_page_count = 400").fetchall()
+    engine._writer.execute("pragma max_page_count = 500").fetchall()
     refused, acked = fill(world)
     assert (refused, len(acked) > 5) == ("StoreFull", True)
     before = world.dump()
@@ -56,6 +56,6 @@ def test_a_store_that_may_not_grow_refuses_the_write_as_a_whole(sqlite_store: St
         world.tell("x" * 300_000)
     assert world.dump() == before
     assert world.is_whole()
-    engine._writer.execute("pragma max_page_count = 4000").fetchall()
+    engine._writer.execute("pragma max_page_count = 5000").fetchall()
     assert World(world.store, world.tenant, world.clock).tell("x" * 300_000)
     assert world.is_whole()

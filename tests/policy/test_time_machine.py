@@ -46,7 +46,7 @@ def test_a_version_blocks_the_retraction_of_its_last_evidence(memory):
 def test_with_cascade_a_version_goes_with_its_last_evidence(memory):
     told = memory.remember("tea")
     memory.rollback(OneEntry(entry(memory, "append")), cascade=True)
-    assert memory.show(told.item_id).versions == []
+    assert memory.versions(told.item_id) == []
 
 
 def test_the_evidence_of_a_constitutional_memory_is_not_withdrawn(memory):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from recollect.domain.ids import TenantId
+from recollect.domain.ids import ItemId, TenantId
 from recollect.domain.level import Level
 from recollect.domain.observation import Observation
 from recollect.domain.query import Query, Result
@@ -54,6 +54,7 @@ class Replied:
 
     answered: Answered
     observations: Sequence[Observation]
+    locked: frozenset[ItemId] = frozenset()
 
 
 def answer(
@@ -71,7 +72,7 @@ def answer(
     asked = _model(model, writer, tenant)
     query = replace(query, turn_id=query.turn_id or mint())
     served, attempts = reader.answer(query), 1
-    observations, spent = [*served.observations], served.answer.tokens
+    observations, spent, locked = [*served.observations], served.answer.tokens, served.locked
     while True:
         said = asked(_asking(query, served.answer.results, served.answer.used_level, attempts))
         if not asks_for_more(said) or attempts >= MOST_ATTEMPTS:
@@ -83,6 +84,7 @@ def answer(
         attempts += 1
         observations += served.observations
         spent += served.answer.tokens
+        locked |= served.locked
     assert query.turn_id is not None
     answered = Answered(
         text=answers.settled(said),
@@ -94,7 +96,7 @@ def answer(
         results=served.answer.results,
         tokens=spent,
     )
-    return Replied(answered, observations)
+    return Replied(answered, observations, locked)
 
 
 def _asking(query: Query, results: Sequence[Result], used_level: Level, attempt: int) -> Asking:

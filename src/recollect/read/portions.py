@@ -69,6 +69,11 @@ class OfMemories:
         return frozenset(one.item.id for one in self.served if one.disputed)
 
     @property
+    def locked(self) -> frozenset[ItemId]:
+        """Those whose version is locked."""
+        return frozenset(one.item.id for one in self.served if one.item.lock)
+
+    @property
     def doubtful(self) -> bool:
         """Whether even the first portion is more than the memories: one of them is disputed, and has evidence."""
         return bool(self.contested and self._anchors(one for one in self.served if one.item.id in self.contested))
@@ -204,6 +209,7 @@ class OfEvents:
 
     first = Level.R5
     contested: frozenset[ItemId] = frozenset()
+    locked: frozenset[ItemId] = frozenset()
     doubtful = False
 
     def __init__(self, look: Look, top_k: int, proofs: Proofs) -> None:

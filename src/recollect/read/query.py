@@ -41,6 +41,8 @@ class Served:
 
     answer: Answer
     observations: Sequence[Observation]
+    locked: frozenset[ItemId] = frozenset()
+    """The memories in it that are locked: their locks hold for longer when they are read."""
 
 
 class Reader:
@@ -87,8 +89,9 @@ class Reader:
             more=portion.more,
             turn_id=query.turn_id,
         )
-        observed = self._observed(look, query, portion.kept)
-        return Served(answer, [*observed, *turn.ignored(), *([told.told] if told and told.told else [])])
+        observed = [*self._observed(look, query, portion.kept), *turn.ignored()]
+        served = {one.item_id for _, one in portion.kept}
+        return Served(answer, [*observed, *([told.told] if told and told.told else [])], portions.locked & served)
 
     def _chosen(self, portions: OfMemories | OfEvents, turn: Course, query: Query, room: int) -> Portion:
         """The first portion, from the step that the turn calls for upwards, that was not served in it yet. Where there

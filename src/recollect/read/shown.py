@@ -1,6 +1,6 @@
 """One memory as it is shown: with its words and its receipts; and its versions as they are listed, without words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -58,8 +58,9 @@ def current(item: Item, versions: Sequence[Version]) -> Version | None:
     )
 
 
-def listed(item: Item, versions: Sequence[Version]) -> list[VersionInfo]:
-    """The versions of a memory, newest first."""
+def listed(item: Item, versions: Sequence[Version], raw: Mapping[VersionId, int]) -> list[VersionInfo]:
+    """The versions of a memory, newest first, and of those made at once the longest. `raw`: the tokens of the events
+    that an R5 stands for, which are not in it."""
     speaking = current(item, versions)
     return [
         VersionInfo(
@@ -69,8 +70,8 @@ def listed(item: Item, versions: Sequence[Version]) -> list[VersionInfo]:
             derivation=version.derivation,
             derived_from=version.derived_from,
             quality_score=version.quality_score,
-            tokens=tokens(version.content),
+            tokens=raw.get(version.id, tokens(version.content)),
             active=speaking is not None and version.id == speaking.id,
         )
-        for version in reversed(versions)
+        for version in sorted(versions, key=lambda one: (one.created_at, one.level), reverse=True)
     ]

@@ -112,7 +112,7 @@ def _family(item: "Item", family: "Sequence[VersionInfo]", json: bool) -> None:
             [
                 f"{one.level.name} {_NAMES[one.level]}",
                 short(one.id),
-                "" if one.level == 5 else f"{one.tokens:,}",
+                f"{one.tokens:,}",
                 f"{one.derivation.value} of {short(one.derived_from)}"
                 if one.derivation and one.derived_from
                 else "said so",

@@ -16,7 +16,8 @@ _TURNED = re.compile(
 _MONTH_ALONE = re.compile(
     rf"\b(?P<lead>in|by|starting|starting in|since|until|till|through|from|during|effective|for|of|end of|"
     rf"beginning of) "
-    rf"(?P<month>{'|'.join(_MONTHS)})\b(?! \d|,? ?\d{{4}}|'s| [A-Z])"
+    rf"(?P<month>{'|'.join(_MONTHS)})\b(?! \d|,? ?\d{{4}}| [A-Z])"
+    r"(?!(?:(?<=April)|(?<=May)|(?<=June))'s)"
 )
 
 _AHEAD = re.compile(
