@@ -131,8 +131,8 @@ def lengths(found: Sequence[Ladder]) -> dict[str, Any]:
         "bullets": round(len(bullets) / len(summed), 1),
         "supported": round(fmean(held(bullet, events) for bullet, events in bullets), 4),
         "sound": round(fmean(isinstance(check(bullet.text), Sound) for bullet, _ in bullets), 4),
-        "cpu_p50": round(median(ladder.cpu for ladder in found), 4),
-        "cpu_max": round(max(ladder.cpu for ladder in found), 3),
+        "cpu_p50": round(1000 * median(ladder.cpu for ladder in found), 1),
+        "cpu_max": round(1000 * max(ladder.cpu for ladder in found), 1),
     }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from recollect.jobs.kinds import KINDS
 from recollect.policy.access import Action, Allowed, may
 from recollect.ports import Store
 from tests import strategies as some
+from tests.policy import threads
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "recollect"
@@ -373,3 +374,7 @@ def test_examples_are_no_machines(text: str):
 def test_a_path_is_seen_wherever_it_stands(name: str, rest: str):
     for around in ("{}", "`{}`", "({})", "see {}."):
         assert PLACES.search(around.format(f"/{name}/{rest}"))
+
+
+def test_the_pairs_of_levels_are_what_the_code_makes_of_the_threads():
+    assert threads.page().strip() in (DOCS / "levels.md").read_text("utf-8")

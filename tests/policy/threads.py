@@ -193,11 +193,12 @@ def pairs() -> list[Told]:
 
 
 def page() -> str:
-    """The pairs as the documentation prints them."""
+    """The pairs as the documentation prints them: R4 where there is noise to leave out."""
     parts: list[str] = []
     for one in pairs():
         said = "\n".join(f"{event.author}: {event.text}" for event in one.material.events)
-        levels = f"R4\n{one.log}\n\nR3\n{one.summary}\n\nR2\n{one.packet}\n\nR1\n{one.trace}"
+        log = f"R4\n{one.log}\n\n" if any(event.role == "tool" for event in one.material.events) else ""
+        levels = f"{log}R3\n{one.summary}\n\nR2\n{one.packet}\n\nR1\n{one.trace}"
         parts.append(f"### {one.name}\n\n```text\n{said}\n```\n\n```text\n{levels}\n```\n")
     return "\n".join(parts)
 
