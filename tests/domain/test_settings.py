@@ -160,7 +160,9 @@ def test_a_tilde_in_the_home_is_the_users_own(tmp_path):
 
 
 def test_a_setting_that_does_not_exist_is_refused_with_those_that_do():
-    with pytest.raises(Invalid, match=r"there is no setting .colour.*agent, archive_days, categories.*home, host, job_cap"):
+    with pytest.raises(
+        Invalid, match=r"there is no setting .colour.*agent, archive_days, categories.*home, host, job_cap"
+    ):
         load({"colour": "red"})
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recollect.domain.ids import EventId, ItemId
-from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, read, written
+from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, bare, named, read, written
 from tests import strategies as some
 
 EPISODE = ItemId("01900000-0000-7000-8000-000000000001")
@@ -62,3 +62,9 @@ def test_a_refusal_quotes_only_the_part_that_is_wrong():
 def test_there_is_no_chunk_0():
     with pytest.raises(ValueError, match=rf"witness c:{EVENT}\.0: chunks are counted from 1"):
         read(f"c:{EVENT}.0", EPISODE)
+
+
+def test_the_witnesses_that_a_text_notes_are_read_out_of_it_and_taken_off_it():
+    text = "The train leaves on Thursday. [s:4-5,s:7-7]\nIt was late. [s:4-5]\n[not a witness] [s:x]"
+    assert named(text) == ["s:4-5", "s:7-7"]
+    assert bare(text) == "The train leaves on Thursday.\nIt was late.\n[not a witness] [s:x]"

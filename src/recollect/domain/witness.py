@@ -114,3 +114,9 @@ def noted(text: str, witnesses: tuple[Witness, ...]) -> str:
 def bare(text: str) -> str:
     """A text without the witnesses that are noted in it: what is searched and embedded."""
     return _NOTED.sub("", text)
+
+
+def named(text: str) -> list[str]:
+    """The witnesses that are noted in a text, each once, in their notation."""
+    found = [part for noted in _NOTED.findall(text) for part in noted.strip(" []").split(",")]
+    return list(dict.fromkeys(found))

@@ -152,9 +152,11 @@ def _figure(value: object) -> str:
 
 
 def _behind(memory: "Memory", result: "Result") -> "Sequence[Event]":
+    """The events behind a result: those that its sentences point at, where they do."""
     from recollect.domain.ids import ItemId
+    from recollect.domain.witness import named
 
-    return memory.evidence(ItemId(result.id))
+    return memory.evidence(ItemId(result.id), ",".join(named(result.text)) or None)
 
 
 def _quote(events: "Sequence[Event]") -> None:

@@ -42,6 +42,8 @@ _RULE = re.compile(r"\brule(?: is|:)|\b(?:wants (?:to be called|no |nothing )|as
 _CHEERS = re.compile(r"\basked (?:not )?to\b")
 """An order to another person who chats: "don't be scared"."""
 _SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
+_FILE = re.compile(r"[\w./-]+\.\w{1,5}")
+"""The name of a file says where a thread came from, not what it is about."""
 _HEADINGS = 12
 """Tokens that a title and the headings of sections take, about."""
 _NEAR = 0.6
@@ -126,7 +128,8 @@ def budget(size: int) -> tuple[int, int]:
 
 def _given_title(material: Material) -> str:
     body = material.item.body
-    return " ".join(body.title.split())[:100] if isinstance(body, Episode) else ""
+    title = " ".join(body.title.split())[:100] if isinstance(body, Episode) else ""
+    return "" if _FILE.fullmatch(title) else title
 
 
 def _made_title(material: Material, bullets: Sequence[Bullet]) -> str:
