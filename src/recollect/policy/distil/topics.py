@@ -10,6 +10,7 @@ from recollect.policy.speech.idle import MOODS, PRAISE
 from recollect.policy.speech.verbs import is_adverb, is_past
 
 _TERM = re.compile(r"`(?P<code>[^`\n]{2,40})`|(?P<word>[^\W_](?:[\w.+#/&-]*[^\W_])?)(?P<own>'s|')?|(?P<sign>[^\w\s])")
+_CONTRACTED = re.compile(r"\b\w+(?:n['\u2019]t|['\u2019](?:ve|re|ll|d|m))\b", re.IGNORECASE)
 _DATE = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|"
     r"november|december|today|weeks?|weekends?|months?|years?|days?|spring|summer|autumn|winter|mornings?|evenings?|"
@@ -49,6 +50,7 @@ _MOST_WORDS = 3
 
 def phrases(text: str) -> Iterator[tuple[str, ...]]:
     """What is named in a text: names, things spelled as systems spell them, and what follows "the", "a" or "for"."""
+    text = _CONTRACTED.sub(" ", text)
     run: list[str] = []
     led = False
     first = True
