@@ -44,9 +44,10 @@ from recollect.custody import Deps
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters, Query, Source
 from recollect.domain.scope import Principal, Role, Sight
+from recollect.holdings import Wanted
 from recollect.memory import Memory
 from recollect.models.local import LocalEmbedder
-from recollect.ports import Store, Wanted
+from recollect.ports import Store
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.store.sql import SqlStore

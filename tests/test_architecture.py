@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "recollect"
 
-BASE = {"domain", "policy", "errors", "ports", "clock", "settings"}
+BASE = {"domain", "policy", "errors", "holdings", "ports", "clock", "settings"}
 MEMORY = BASE | {"write", "care", "read"}
 WHOLE = MEMORY | {
     "gate",
@@ -31,10 +31,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "errors": {"domain"},
     "policy": {"domain", "errors"},
-    "ports": {"domain", "errors"},
+    "holdings": {"domain"},
+    "ports": {"domain", "errors", "holdings"},
     "clock": {"domain", "errors"},
     "settings": {"domain", "policy", "errors"},
-    "store": {"domain", "ports", "errors"},
+    "store": {"domain", "holdings", "ports", "errors"},
     "models": {"domain", "ports", "errors"},
     "write": BASE,
     "care": BASE | {"repository"},
@@ -64,6 +65,7 @@ MODULES = {
     "client",
     "wiring",
     "settings",
+    "holdings",
     "ports",
     "errors",
     "clock",

@@ -40,8 +40,9 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Principal, Role, Scope, Sight
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, Witness
+from recollect.holdings import Held, Receipt, Vector
 from recollect.memory import Memory
-from recollect.ports import Held, Receipt, Store, Vector
+from recollect.ports import Store
 from recollect.store.sidecar import FileErasures, FileSeal
 
 DAWN = datetime(2026, 1, 1, 8, 0, tzinfo=UTC)

@@ -18,12 +18,13 @@ from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.domain.turn import Mode
 from recollect.errors import Forbidden, NotFound, StoreError, checked
 from recollect.gate import Gate, must
+from recollect.holdings import Kept
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import Categories, parse
 from recollect.policy.rollback import Plan
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Erasures, Kept, Seal, Store, Writer
+from recollect.ports import Embedder, Erasures, Seal, Store, Writer
 from recollect.read.tally import Tally
 from recollect.write.extraction import Caps
 

@@ -13,10 +13,11 @@ from recollect.domain.record import Given
 from recollect.domain.refs import refs
 from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.errors import Forbidden, Gone, NotFound
+from recollect.holdings import Held
 from recollect.policy import access
 from recollect.policy.access import Action, Answer, Denied
 from recollect.policy.rollback import Plan
-from recollect.ports import Held, Store
+from recollect.ports import Store
 
 
 class Gate:

@@ -16,10 +16,10 @@ from recollect.domain.record import RULES, Epoch, Rules
 from recollect.domain.scope import Role, Scope, actor
 from recollect.domain.text import name
 from recollect.errors import Forbidden, Invalid, checked
+from recollect.holdings import Held
 from recollect.policy import access, lifecycle
 from recollect.policy.access import Action, Allowed
 from recollect.policy.clean import clean
-from recollect.ports import Held
 
 PURGE_AFTER = timedelta(days=30)
 _MOST_MINUTES = 1_000_000

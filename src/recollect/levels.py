@@ -16,9 +16,9 @@ from recollect.domain.turn import Mark, Task, Turn
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
 from recollect.errors import Invalid, NotFound, checked
+from recollect.holdings import Held
 from recollect.keeping import Keeping
 from recollect.policy.access import Action
-from recollect.ports import Held
 from recollect.read import answering, feedback, leveled
 from recollect.read.answering import Answered, Model
 from recollect.read.leveled import Leveled

@@ -20,9 +20,9 @@ from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters
 from recollect.domain.witness import RangeWitness, bare
 from recollect.errors import ModelFailed
+from recollect.holdings import Wanted
 from recollect.policy import distil
 from recollect.policy.distil import WrittenBullet, WrittenSummary
-from recollect.ports import Wanted
 from tests.flows.strikes import LOGIN, cited, hammer, pass_by, strike, summary, versions
 from tests.worlds import EVERYTHING, MIRA, World, numbers
 

@@ -17,9 +17,9 @@ from recollect.domain.query import Answer, Filters, Form, Query, Result, Source
 from recollect.domain.scope import Principal, Role
 from recollect.domain.text import tokens
 from recollect.errors import Forbidden, ModelFailed
+from recollect.holdings import Vector
 from recollect.models.local import LocalEmbedder
 from recollect.policy.categories import SHIPPED, Categories, parse
-from recollect.ports import Vector
 from recollect.read.query import Reader, Served
 from tests.hunt import examples
 from tests.worlds import Told as Evidence

@@ -28,8 +28,8 @@ from recollect.domain.ids import ItemId, RecordId
 from recollect.domain.item import Archived, Artifact, ArtifactType, Episode, Fact, Item, Visibility, Workflow
 from recollect.domain.record import Decided, Open, Pending, ProfileField, Resolved, Verdict
 from recollect.domain.witness import Bullet, EventWitness
+from recollect.holdings import Vector
 from recollect.memory import Memory
-from recollect.ports import Vector
 from recollect.store.sidecar import FileErasures
 from tests.worlds import DAWN, MIRA, Told, World, numbers
 

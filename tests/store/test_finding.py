@@ -15,7 +15,7 @@ from recollect.domain.ids import CauseId, Rev
 from recollect.domain.item import Archived, Item, Visibility
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
-from recollect.ports import Hit, Hits, Vector, Wanted
+from recollect.holdings import Hit, Hits, Vector, Wanted
 from tests.worlds import EVERYTHING, Told, World, numbers
 
 MODEL = "toy"

@@ -13,7 +13,7 @@ from recollect.domain.event import Event
 from recollect.domain.item import Item, Visibility
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
-from recollect.ports import Vector, Wanted
+from recollect.holdings import Vector, Wanted
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.hunt import examples

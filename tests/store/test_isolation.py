@@ -30,7 +30,8 @@ from recollect.domain.observation import Told as ToldChanges
 from recollect.domain.record import Retention, Rules
 from recollect.domain.turn import Mark, Serving
 from recollect.errors import LeaseLost, NotFound, RecollectError, Repeated, Stale
-from recollect.ports import Receipt, Store, Vector, Wanted
+from recollect.holdings import Receipt, Vector, Wanted
+from recollect.ports import Store
 from recollect.store.tx import bound
 from tests.store.conftest import new_world
 from tests.worlds import ALL, ANY_STATE, DAWN, EVERYTHING, MIRA, Furnished, Told, World, furnish, numbers

@@ -12,7 +12,7 @@ import pytest
 from recollect.domain.change import Create
 from recollect.domain.job import Advance, Finish, Job, Leased
 from recollect.errors import LeaseLost
-from recollect.ports import Receipt
+from recollect.holdings import Receipt
 from tests.worlds import World
 
 LEASE = timedelta(seconds=30)

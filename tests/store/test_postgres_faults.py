@@ -15,7 +15,7 @@ from bench.postgres import start_postgres, temporary_postgres
 from recollect.domain.change import Create, Protect
 from recollect.domain.ids import ItemId, TenantId
 from recollect.errors import Invalid, NotFound, Stale, StoreBusy, StoreError, StoreFull, StoreReadOnly, StoreUnreachable
-from recollect.ports import Vector
+from recollect.holdings import Vector
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore
 from tests.postgres import fresh_database

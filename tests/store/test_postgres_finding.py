@@ -12,7 +12,7 @@ from recollect.domain.change import Append, Create
 from recollect.domain.event import Event
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
-from recollect.ports import Vector, Wanted
+from recollect.holdings import Vector, Wanted
 from recollect.store.postgres import finding
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.finding import Finder, _Near

@@ -15,7 +15,7 @@ import pytest
 from recollect.domain.change import Change, Create, Derive, Discard, Edit, Erase, Retract, Revise, Verb
 from recollect.domain.ids import ItemId, TenantId
 from recollect.errors import Invalid, NotFound, Stale
-from recollect.ports import Vector
+from recollect.holdings import Vector
 from recollect.store import clerk, door, outbox
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore

@@ -23,7 +23,8 @@ from recollect.domain.item import Artifact, ArtifactType, Episode
 from recollect.domain.observation import Operation, Use, Used
 from recollect.domain.record import Rules
 from recollect.errors import StoreReadOnly
-from recollect.ports import Receipt, Store, Vector
+from recollect.holdings import Receipt, Vector
+from recollect.ports import Store
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.statement import translate
 from recollect.store.sql import SqlStore

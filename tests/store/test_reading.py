@@ -27,7 +27,7 @@ from recollect.domain.item import (
 from recollect.domain.level import Level
 from recollect.domain.query import Filters, Page
 from recollect.domain.scope import Scope, Sight
-from recollect.ports import Citing, Kept, Rooted
+from recollect.holdings import Citing, Kept, Rooted
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.hunt import examples

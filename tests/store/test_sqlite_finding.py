@@ -18,7 +18,8 @@ import pytest
 from recollect.domain.change import Append, Create, Erase
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
-from recollect.ports import Store, Vector, Wanted
+from recollect.holdings import Vector, Wanted
+from recollect.ports import Store
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.sqlite.resident.codes import Codes

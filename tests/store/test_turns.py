@@ -11,7 +11,7 @@ from recollect.domain.observation import Usage, Use, Used
 from recollect.domain.record import Resolved, Verdict
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.witness import Bullet, EventWitness
-from recollect.ports import Vector, Wanted
+from recollect.holdings import Vector, Wanted
 from tests.worlds import EVERYTHING, Filters, Told, World, numbers
 
 READER = "agent:robin"

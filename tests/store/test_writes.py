@@ -30,7 +30,8 @@ from recollect.domain.record import Rules
 from recollect.domain.scope import Scope
 from recollect.domain.witness import RangeWitness
 from recollect.errors import Invalid, KeyReused, LeaseLost, NotFound, RecollectError, Repeated, Stale
-from recollect.ports import Receipt, Store, Vector
+from recollect.holdings import Receipt, Vector
+from recollect.ports import Store
 from recollect.store.journal import Pen
 from tests.worlds import DAWN, MIRA, ROBIN, World, numbers
 

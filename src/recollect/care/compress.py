@@ -14,10 +14,11 @@ from recollect.domain.item import Item
 from recollect.domain.query import Filters, Page
 from recollect.domain.scope import Actor, Scope, Sight
 from recollect.errors import NotFound, Stale, StoreBusy
+from recollect.holdings import Held, Vector
 from recollect.policy import hammer
 from recollect.policy.hammer import Family, Why
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Held, Store, Vector, Writer
+from recollect.ports import Embedder, Store, Writer
 
 __all__ = ["Batch", "Decision", "Hammer", "Hammered", "Merge", "Split", "Stroke"]
 

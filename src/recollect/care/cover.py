@@ -9,9 +9,10 @@ from recollect.domain.item import Active, Item
 from recollect.domain.level import Level
 from recollect.domain.version import Version
 from recollect.domain.witness import bare
+from recollect.holdings import Held
 from recollect.policy import bands
 from recollect.policy.lifecycle import FORGETTABLE
-from recollect.ports import Held, Store
+from recollect.ports import Store
 
 SAME = frozenset({"same", "same_as", "duplicate", "duplicate_of"})
 """The edges of memories that say the same. Those that only lie near each other may differ in what matters."""

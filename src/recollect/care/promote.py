@@ -8,8 +8,9 @@ from recollect.domain.ids import ItemId, Rev, TenantId, VersionId
 from recollect.domain.item import LockReason
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import NotFound, Stale
+from recollect.holdings import Held
 from recollect.policy import lifecycle
-from recollect.ports import Held, Store
+from recollect.ports import Store
 
 
 def promote(

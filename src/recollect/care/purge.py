@@ -9,8 +9,9 @@ from recollect.domain.ids import ItemId, Rev, TenantId
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Retention, Rules
 from recollect.domain.scope import Sight
+from recollect.holdings import Held
 from recollect.policy import purge
-from recollect.ports import Held, Store
+from recollect.ports import Store
 
 BATCH = 50
 _ALL_BUT_SILOS = Sight(users=None, projects=None, silo=None)

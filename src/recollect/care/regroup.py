@@ -16,10 +16,11 @@ from recollect.domain.scope import Sight
 from recollect.domain.text import tokens
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness, bare
+from recollect.holdings import Held
 from recollect.policy import distil, hammer, regroup
 from recollect.policy.distil.notation import FACTS
 from recollect.policy.hammer import Family
-from recollect.ports import Held, Store
+from recollect.ports import Store
 
 MOST = 50
 """Memories of one topic that are looked at together."""

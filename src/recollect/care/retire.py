@@ -15,9 +15,10 @@ from recollect.domain.observation import Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Epoch
 from recollect.domain.scope import Sight
+from recollect.holdings import Held
 from recollect.policy import lifecycle
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Held, Store
+from recollect.ports import Store
 
 BATCH = 100
 _ALL_BUT_SILOS = Sight(users=None, projects=None, silo=None)

@@ -16,10 +16,11 @@ from recollect.domain.scope import Sight
 from recollect.domain.text import tokens
 from recollect.domain.version import Version
 from recollect.domain.witness import bare
+from recollect.holdings import Held, Vector
 from recollect.policy import chunks, distil, hammer
 from recollect.policy.hammer import Family, Refused, Why
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Held, Store, Vector, Writer
+from recollect.ports import Embedder, Store, Writer
 
 _NOISE = 200
 """Events of a thread that is still going on among which repeats are looked for."""

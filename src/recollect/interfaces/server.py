@@ -175,7 +175,7 @@ def _warm(deps: "Deps") -> None:
     """Load what the first question needs, while nobody waits for it."""
     from recollect.domain.query import Filters
     from recollect.domain.scope import Sight
-    from recollect.ports import Wanted
+    from recollect.holdings import Wanted
     from recollect.write import worthwhile
     from recollect.write.prototypes import Prototypes
 

@@ -15,7 +15,7 @@ from recollect.domain.change import Change
 from recollect.domain.ids import CauseId, ItemId, Rev, uuid7
 from recollect.domain.job import Job, Leased, Step
 from recollect.domain.scope import Scope
-from recollect.ports import Vector
+from recollect.holdings import Vector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,11 @@ from recollect.domain.event import Event, Trust
 from recollect.domain.ids import EventId
 from recollect.domain.query import Filters
 from recollect.domain.witness import ChunkWitness, EventWitness
+from recollect.holdings import Hits
 from recollect.policy import rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import EVIDENCE
 from recollect.policy.rank import Placed, Said
-from recollect.ports import Hits
 from recollect.read.look import Look, seen
 
 REACH = 200

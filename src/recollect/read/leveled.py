@@ -14,10 +14,10 @@ from recollect.domain.text import tokens
 from recollect.domain.turn import NEED_MORE_CONTEXT, Mode, Reason, Task
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness
+from recollect.holdings import Held
 from recollect.policy import level
 from recollect.policy.distil import Draft, Material, packet, summarise, trace
 from recollect.policy.pack import Piece, cost, pack
-from recollect.ports import Held
 from recollect.read import slices
 from recollect.read.look import Look
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more

@@ -9,10 +9,11 @@ from recollect.domain.item import Item
 from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
+from recollect.holdings import Hit, Wanted
 from recollect.policy import access
 from recollect.policy.categories import EVIDENCE, AllBut, Allowed, Only
 from recollect.policy.rank import Seen
-from recollect.ports import Embedder, Hit, Store, Wanted
+from recollect.ports import Embedder, Store
 
 
 @dataclass(frozen=True, slots=True)

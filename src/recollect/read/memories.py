@@ -12,12 +12,12 @@ from recollect.domain.observation import Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
+from recollect.holdings import Hit, Hits
 from recollect.policy import favour, rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import Categories
 from recollect.policy.passing import passes
 from recollect.policy.telling import SERVED, telling
-from recollect.ports import Hit, Hits
 from recollect.read.look import Look
 
 REACH = 50

@@ -13,7 +13,7 @@ from recollect.domain.job import Job, Step
 from recollect.domain.refs import item_of, refs
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import Repeated
-from recollect.ports import Receipt, Vector
+from recollect.holdings import Receipt, Vector
 from recollect.store.clerk import Clerk
 from recollect.store.journal import Owner, Pen
 from recollect.store.outbox import advance, enqueue

@@ -15,7 +15,7 @@ from recollect.domain.ids import RecordId
 from recollect.domain.level import Level
 from recollect.domain.witness import bare
 from recollect.errors import Invalid
-from recollect.ports import Vector
+from recollect.holdings import Vector
 from recollect.store import rows
 from recollect.store.fingerprint import fingerprint, new_key
 from recollect.store.tx import Row, Tx

@@ -10,7 +10,7 @@ from dataclasses import replace
 from recollect.domain.level import Level
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
-from recollect.ports import Hit, Hits, Wanted
+from recollect.holdings import Hit, Hits, Wanted
 from recollect.store import rows
 from recollect.store.reading import Where, filtered, in_sight
 from recollect.store.tx import Engine, Key, Row, Sought, Tx

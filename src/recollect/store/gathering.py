@@ -6,7 +6,7 @@ from recollect.domain.event import Event
 from recollect.domain.ids import ItemId
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
-from recollect.ports import Held
+from recollect.holdings import Held
 from recollect.store import rows
 from recollect.store.finding import SPEAKS
 from recollect.store.fingerprint import fingerprint

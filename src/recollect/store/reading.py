@@ -12,7 +12,7 @@ from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Scope, Sight
 from recollect.domain.version import Version
-from recollect.ports import Citing, Held, Kept, Rooted
+from recollect.holdings import Citing, Held, Kept, Rooted
 from recollect.store import rows
 from recollect.store.records import list_records
 from recollect.store.tx import Row, Tx

@@ -24,7 +24,7 @@ from recollect.domain.scope import Actor, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
-from recollect.ports import Citing, Found, Held, Hits, Kept, Known, Receipt, Rooted, Tombstone, Vector, Wanted
+from recollect.holdings import Citing, Found, Held, Hits, Kept, Known, Receipt, Rooted, Tombstone, Vector, Wanted
 from recollect.store import door, dumping, finding, gathering, observing, outbox, reading, records, rows, turns
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev

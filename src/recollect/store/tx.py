@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from recollect.domain.ids import TenantId
-from recollect.ports import Vector, Wanted
+from recollect.holdings import Vector, Wanted
 
 Row = tuple[Any, ...]
 Key = str | int

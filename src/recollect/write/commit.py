@@ -16,10 +16,11 @@ from recollect.domain.query import Filters
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
+from recollect.holdings import Held, Vector, Wanted
 from recollect.policy import bands, lifecycle
 from recollect.policy.bands import Auto, Band, Fallback, Near, New, Recreate, Update
 from recollect.policy.lifecycle import Decision
-from recollect.ports import Embedder, Held, Store, Vector, Wanted
+from recollect.ports import Embedder, Store
 from recollect.write.draft import Draft
 from recollect.write.embedded import embedded
 from recollect.write.owner import Owner

@@ -21,12 +21,13 @@ from recollect.domain.job import Job
 from recollect.domain.scope import Principal, Scope, actor
 from recollect.domain.text import name
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
+from recollect.holdings import UNWRITTEN, Held, Receipt
 from recollect.policy import lifecycle
 from recollect.policy.access import Denied, may_write
 from recollect.policy.chunks import chunks
 from recollect.policy.clean import clean
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import UNWRITTEN, Embedder, Held, Receipt, Store
+from recollect.ports import Embedder, Store
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction

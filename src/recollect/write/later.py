@@ -8,7 +8,8 @@ from recollect.clock import Clock
 from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.item import Item
 from recollect.domain.scope import Scope
-from recollect.ports import Embedder, Store, Vector
+from recollect.holdings import Vector
+from recollect.ports import Embedder, Store
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction

@@ -7,7 +7,7 @@ from datetime import datetime
 from recollect.domain.event import Trust
 from recollect.domain.ids import EventId, ItemId, Rev
 from recollect.domain.item import Body
-from recollect.ports import UNWRITTEN
+from recollect.holdings import UNWRITTEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from datetime import datetime
 from recollect.domain.ids import ItemId
 from recollect.domain.query import Filters, Page
 from recollect.errors import Invalid, NotFound, Refused
+from recollect.holdings import Held
 from recollect.policy import bands, lifecycle
 from recollect.policy.lifecycle import Decision, Replacing
-from recollect.ports import Held, Store
+from recollect.ports import Store
 from recollect.write.owner import Owner
 
 _PAGE = 200

@@ -2,7 +2,8 @@
 
 from recollect.domain.item import Visibility
 from recollect.domain.scope import Scope
-from recollect.ports import Held, Store
+from recollect.holdings import Held
+from recollect.ports import Store
 
 
 class Threads:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from recollect.domain.event import Event
-from recollect.ports import Embedder, Vector
+from recollect.holdings import Vector
+from recollect.ports import Embedder
 
 
 def vectors(embedder: Embedder | None, events: Sequence[Event]) -> list[Vector]:

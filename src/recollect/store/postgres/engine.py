@@ -8,7 +8,7 @@ import psycopg
 
 from recollect.domain.ids import TenantId
 from recollect.errors import StoreError
-from recollect.ports import Wanted
+from recollect.holdings import Wanted
 from recollect.store import dumping
 from recollect.store.migrations import migrations
 from recollect.store.postgres import health

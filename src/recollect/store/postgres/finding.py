@@ -7,7 +7,7 @@ from math import log
 
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
-from recollect.ports import Wanted
+from recollect.holdings import Wanted
 from recollect.store.finding import confirm, passing_events, passing_items
 from recollect.store.postgres.pool import Connection
 from recollect.store.postgres.tx import sent

@@ -8,7 +8,7 @@ from psycopg import Cursor
 
 from recollect.domain.ids import TenantId
 from recollect.errors import Invalid
-from recollect.ports import Vector
+from recollect.holdings import Vector
 from recollect.store.postgres.pool import Binary
 from recollect.store.postgres.session import Session
 from recollect.store.postgres.statement import of_rows, translate

@@ -23,7 +23,7 @@ from recollect.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from recollect.ports import Wanted
+from recollect.holdings import Wanted
 from recollect.store.migrations import Migration, migrations
 from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
-from recollect.ports import Wanted
+from recollect.holdings import Wanted
 from recollect.store.rarity import Phrase, rarest
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes, unit
 from recollect.store.sqlite.resident.columns import Mask

@@ -11,7 +11,7 @@ import apsw
 
 from recollect.domain.codec import canonical
 from recollect.domain.ids import TenantId
-from recollect.ports import Vector
+from recollect.holdings import Vector
 from recollect.store.rows import micros
 from recollect.store.tx import Row, bound
 from recollect.store.words import spaced
