@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from recollect.domain.change import Derive, Note, Retract, Verb, revise
 from recollect.domain.event import Event
 from recollect.domain.ids import RecordId, TenantId, VersionId
-from recollect.domain.item import Episode, Item, Lock, LockReason, Visibility
+from recollect.domain.item import Episode, Fact, Item, Lock, LockReason, Visibility
 from recollect.domain.level import Derivation, Level
 from recollect.domain.observation import Usage
 from recollect.domain.prompt import Prompt
@@ -279,6 +279,16 @@ def test_what_is_disputed_comes_with_its_evidence_until_somebody_resolves_it(wor
     world.apply(Note(found, resolved))
     assert asked(memory, None).used_level is Level.R3
     assert not memory.serve(one.item.id).escalated
+
+
+def test_a_fact_that_is_hardly_sure_comes_with_its_evidence(world: World, memory: Memory):
+    kept = memory.remember("The boathouse may cost 350 euros a week.", body=Fact(confidence=0.3))
+    sure = memory.remember("Petra keeps the key of the bicycle shed.", body=Fact(confidence=0.8))
+    doubtful = memory.serve(kept.item_id)
+    assert (doubtful.used_level, doubtful.reason) == (Level.R4, Reason.UNCERTAINTY)
+    assert not memory.serve(sure.item_id).escalated
+    answer = memory.query(Query(text="what does the boathouse cost?"))
+    assert (answer.used_level, answer.escalated) == (Level.R4, True)
 
 
 # -- modes ------------------------------------------------------------------------------------------------------

@@ -2,11 +2,13 @@
 
 import re
 
-from recollect.domain.item import Item
+from recollect.domain.item import Fact, Item
 from recollect.domain.level import Level
 from recollect.domain.turn import NEED_MORE_CONTEXT, Reason, Task
 
 TOP = Level.R5
+DOUBTFUL = 0.5
+"""A fact that is less sure than this is served with its evidence."""
 _TOKEN = re.compile(rf"(?<!\w){NEED_MORE_CONTEXT}(?!\w)")
 
 
@@ -15,6 +17,11 @@ def start(item: Item, promoted: Level | None = None) -> Level:
     floor of a pin."""
     chosen = item.default_level if promoted is None else promoted
     return max(chosen, item.pinned_min_level or Level.R1)
+
+
+def unsure(item: Item) -> bool:
+    """Whether a memory is itself in doubt: it says what somebody was hardly sure of."""
+    return isinstance(item.body, Fact) and item.body.confidence < DOUBTFUL
 
 
 def asks_for_more(said: str) -> bool:
@@ -28,8 +35,8 @@ def without_token(said: str) -> str:
 
 
 def steps(task: Task, contested: bool, said: str, served: int, bumps: int) -> int:
-    """How many steps above its start a memory is served: one for what the task or an open contradiction calls for, and
-    one for each time that it was not enough.
+    """How many steps above its start a memory is served: one for what the task, an open contradiction or a doubt calls
+    for, and one for each time that it was not enough.
 
     A person who marks an answer and has it made again says one thing twice, as does an agent that asks for more and
     then asks again: neither counts double.

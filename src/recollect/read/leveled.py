@@ -195,7 +195,7 @@ def serve(
     item = held.item
     family = Family(look, item, look.store.versions(look.principal.tenant, item.id), readable)
     turn = course(look, turn_id, f"memory {item.id}")
-    contested = bool(look.store.contested(look.principal.tenant, [item.id]))
+    contested = level.unsure(item) or bool(look.store.contested(look.principal.tenant, [item.id]))
     said = NEED_MORE_CONTEXT if more else ""
     steps = level.steps(task, contested, said, turn.served, turn.bumps)
     reason = level.reason(task, contested, said, turn.served, turn.bumps)

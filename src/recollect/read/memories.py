@@ -13,7 +13,7 @@ from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
 from recollect.holdings import Hit, Hits
-from recollect.policy import favour, rank
+from recollect.policy import favour, level, rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import Categories
 from recollect.policy.passing import passes
@@ -37,7 +37,7 @@ class Found:
     signals: Mapping[str, float]
     related_to: ItemId | None = None
     disputed: bool = False
-    """Whether it is part of a contradiction that nobody has resolved."""
+    """Whether it is part of a contradiction that nobody has resolved, or hardly sure in itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
         used = known.usage.get(item_id, Usage())
         favoured = favour.signals(item, look.now, asked, strength=strengths.get(item_id, 0.0), usage=used)
         signals = {**scores, **favoured}
-        version, disputed = known.speaking[item_id][1], item_id in known.contested
+        version, disputed = known.speaking[item_id][1], item_id in known.contested or level.unsure(item)
         found.append(Found(item, version, sum(signals.values()), signals, disputed=disputed))
     found = _rationed(sorted(found, key=lambda one: (-one.score, one.item.id)), categories)
     return _weighed(asked, found, hits, known.edges, filters)
@@ -85,7 +85,13 @@ def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
     held = look.store.items(look.principal.tenant, wanted, look.sight, Page(_WHOLE))
     known = look.store.known(look.principal.tenant, [kept.item.id for kept in held])
     found = [
-        Found(kept.item, version, 1.0, {"context": 1.0}, disputed=kept.item.id in known.contested)
+        Found(
+            kept.item,
+            version,
+            1.0,
+            {"context": 1.0},
+            disputed=kept.item.id in known.contested or level.unsure(kept.item),
+        )
         for kept, version in known.speaking.values()
     ]
     return sorted(found, key=lambda one: (-one.item.importance, one.item.id))
@@ -107,7 +113,8 @@ def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Fou
     for other, (held, version) in ((other, others.speaking[other]) for other in candidates if other in others.speaking):
         if look.sees(held.item) and passes(memories.filters, held.item):
             own, weight = beside[other]
-            score, disputed = known[own].score * weight, other in others.contested
+            score = known[own].score * weight
+            disputed = other in others.contested or level.unsure(held.item)
             found.append(Found(held.item, version, score, {"relation": weight}, own, disputed))
     return found[:RELATED]
 
