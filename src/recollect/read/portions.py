@@ -1,4 +1,4 @@
-"""What memory has on a question, portion by portion: the memories, then their evidence, then what else was said."""
+"""What memory has on a question, portion by portion: the memories, then their evidence and what else was said."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -97,7 +97,7 @@ class OfMemories:
         raw, shown = self._raw([one for one in evidence if levels[one.item.id] is Level.R5], step, page, left)
         if page > 0 and not raw:
             return None
-        cleaned = self._cleaned(clean, left - slices.spent(raw))
+        cleaned = self._cleaned(clean, step, left - slices.spent(raw))
         if step > 0 and not raw and not cleaned:
             return None
         if step == 0 and not raw and not cleaned:  # what it rests on may not be read: the memories are what there is
@@ -178,20 +178,25 @@ class OfMemories:
     def _raw(
         self, memories: Sequence[Found], step: int, page: int, room: int, shown: frozenset[Unit] = frozenset()
     ) -> tuple[list[Slice], frozenset[Unit]]:
-        anchors = {(one.event.id, one.chunk): one for one in self._anchors(memories)}
-        if step >= RAW and self.proofs is not None:
-            for rank, proof in enumerate(self.proofs.found):
-                known = anchors.get((proof.event.id, 0))
-                best = min(rank, known.rank - 1) if known else rank
-                anchors[proof.event.id, 0] = Anchor(proof.event, best, 0, known.of if known else None)
-        ordered = sorted(anchors.values(), key=lambda one: one.rank)
+        ordered = self._ordered(memories, step) if memories or step >= RAW else []
         if not ordered or room <= 0:
             return [], shown
         return slices.raw(self._threads, ordered, page, room, self._worth, shown)
 
-    def _cleaned(self, memories: Sequence[Found], room: int) -> list[Slice]:
-        anchors = self._anchors(memories)
+    def _cleaned(self, memories: Sequence[Found], step: int, room: int) -> list[Slice]:
+        anchors = self._ordered(memories, step) if memories else []
         return slices.cleaned(self._episode, anchors, room, self._worth) if anchors and room > 0 else []
+
+    def _ordered(self, memories: Sequence[Found], step: int) -> list[Anchor]:
+        """The witnesses of these memories, and, once more was asked for, what the question itself finds: the most
+        telling first."""
+        anchors = {(one.event.id, one.chunk): one for one in self._anchors(memories)}
+        if step > 0 and self.proofs is not None:
+            for rank, proof in enumerate(self.proofs.found):
+                known = anchors.get((proof.event.id, 0))
+                best = min(rank, known.rank - 1) if known else rank
+                anchors[proof.event.id, 0] = Anchor(proof.event, best, 0, known.of if known else None)
+        return sorted(anchors.values(), key=lambda one: one.rank)
 
     def _episode(self, item_id: ItemId) -> Item | None:
         if item_id not in self._episodes:

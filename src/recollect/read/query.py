@@ -123,7 +123,7 @@ class Reader:
     def _portion(
         self, portions: OfMemories | OfEvents, query: Query, step: int, page: int, room: int
     ) -> Portion | None:
-        if isinstance(portions, OfMemories) and step >= RAW and portions.proofs is None:
+        if isinstance(portions, OfMemories) and step > 0 and portions.proofs is None:
             portions.proofs = self._proofs(portions.look, query, NOISE)
         return portions.at(step, max(0, page), room)
 
