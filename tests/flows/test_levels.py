@@ -33,6 +33,7 @@ from recollect.read.answering import Asking
 from recollect.read.leveled import Leveled
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
+from recollect.write.message import Message
 from tests.hunt import examples
 from tests.worlds import Told, World
 
@@ -289,6 +290,19 @@ def test_a_fact_that_is_hardly_sure_comes_with_its_evidence(world: World, memory
     assert not memory.serve(sure.item_id).escalated
     answer = memory.query(Query(text="what does the boathouse cost?"))
     assert (answer.used_level, answer.escalated) == (Level.R4, True)
+
+
+def test_the_log_of_a_long_threads_last_stretch_is_not_served_as_the_whole(world: World, memory: Memory):
+    first = [Message(text=f"Boat {n} was painted on Monday and costs {n} euros.", author="Mira") for n in range(401)]
+    thread = memory.append(first, thread_id="boats").episode_id
+    memory.close_episode(thread)
+    memory.append([Message(text="Petra sold boat seven to the club in Leeds.", author="Mira")], thread_id="boats")
+    memory.close_episode(thread)
+    handles = [one.content for one in world.store.versions(world.tenant, thread) if one.level is Level.R5]
+    assert len(handles) > 1, "it is summed up stretch by stretch"
+    more = memory.serve(thread, more=True, budget_tokens=20_000)
+    assert more.used_level is Level.R4
+    assert "Boat" in more.content, "the last stretch alone is not the thread"
 
 
 # -- modes ------------------------------------------------------------------------------------------------------

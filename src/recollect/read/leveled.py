@@ -17,6 +17,7 @@ from recollect.domain.witness import Bullet, RangeWitness
 from recollect.holdings import Held
 from recollect.policy import level
 from recollect.policy.distil import Draft, Material, packet, summarise, trace
+from recollect.policy.hammer import places
 from recollect.policy.pack import Piece, cost, pack
 from recollect.read import slices
 from recollect.read.look import Look
@@ -148,7 +149,7 @@ class Family:
 
     def _clean(self, room: int) -> Words | None:
         stored = self.stored(Level.R4)
-        if stored is not None and cost(stored.content) <= room and self._whole_thread():
+        if stored is not None and cost(stored.content) <= room and self._whole_thread(stored):
             events = tuple({one.event.id: one.event for one in self.anchors}.values())
             return Words(Level.R4, stored.content, stored.bullets, events, stored.id)
         found = slices.cleaned(self._episode, self.anchors, room, self._worth)
@@ -162,9 +163,14 @@ class Family:
         handle = self.stored(Level.R5)
         return _sliced(Level.R5, found, bool(more), handle.id if handle else None)
 
-    def _whole_thread(self) -> bool:
-        """Whether the clean log may be shown as it is: it holds the thread, not only what is cited."""
-        return self._look.reads_threads and isinstance(self.item.body, Episode)
+    def _whole_thread(self, log: Version) -> bool:
+        """Whether a clean log may be shown as it is: it holds the thread, not only what is cited, and all of it. Of a
+        very long thread each log holds a stretch."""
+        if not (self._look.reads_threads and isinstance(self.item.body, Episode)):
+            return False
+        handles = {one.id: places(one) for one in self._versions if one.level is Level.R5}
+        own = handles.get(log.derived_from, frozenset[int]()) if log.derived_from else frozenset[int]()
+        return all(held <= own for held in handles.values())
 
     def _episode(self, item_id: ItemId) -> Item | None:
         if item_id == self.item.id:
