@@ -9,9 +9,11 @@ from recollect.domain.event import Trust
 from recollect.domain.ids import ItemId, Seq
 from recollect.domain.item import Artifact, Body, Item, Visibility
 from recollect.domain.journal import Entry
+from recollect.domain.level import Level
 from recollect.domain.query import Answer, Filters, Page, Query
 from recollect.domain.scope import Principal, Role, Scope
 from recollect.domain.text import sound
+from recollect.domain.version import Version
 from recollect.errors import Invalid, NotFound, checked
 from recollect.levels import Levels
 from recollect.policy import access
@@ -213,8 +215,12 @@ class Memory(Levels):
     def lines(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Shown]:
         """Memories in sight with their words, newest first; their evidence is left to `show`."""
         found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
-        versions = {held.item.id: self._store.versions(self._tenant, held.item.id) for held in found}
-        return [Shown(held.item, held.rev, current(held.item, versions[held.item.id]), ()) for held in found]
+        return [Shown(held.item, held.rev, self._headline(held.item), ()) for held in found]
+
+    def _headline(self, item: Item) -> Version | None:
+        """What a list shows of a memory: its summary or less, whatever is served of it."""
+        versions = self._store.versions(self._tenant, item.id)
+        return current(item, [version for version in versions if version.level <= Level.R3])
 
     def find(self, name: str) -> ItemId:
         """The memory whose id is, or ends with, this; erased ones are found too, to be told from unknown ones."""

@@ -734,3 +734,13 @@ def test_version_ids_are_of_what_was_served(world: World, memory: Memory):
     told = world.tell(TALK[2])
     (result,) = asked(memory, None).results
     assert result.version_id == VersionId(told.version.id)
+
+
+def test_a_memory_of_which_the_raw_level_speaks_shows_its_events_and_lists_its_summary(world: World, memory: Memory):
+    told, _ = said_about(world, TALK[2])
+    memory.compress(item_id=told.item.id)
+    [raw] = [one for one in memory.versions(told.item.id) if one.level is Level.R5]
+    memory.promote(told.item.id, raw.id)
+    assert memory.show(told.item.id).words == told.event.text
+    [line] = [one for one in memory.lines() if one.item.id == told.item.id]
+    assert line.words == told.version.content

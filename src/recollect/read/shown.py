@@ -25,8 +25,13 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """What the memory says. A thread that is not summarised says nothing of its own."""
-        return self.current.content if self.current else ""
+        """What the memory says. A thread says nothing of its own: it has its events, as does a memory of which the raw
+        level speaks."""
+        if self.current is None:
+            return ""
+        if self.current.level is Level.R5:
+            return "\n".join(event.text for event in self.evidence)
+        return self.current.content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
