@@ -480,6 +480,7 @@ def test_what_is_to_come_lies_ahead_and_what_has_been_behind():
     november = datetime(2026, 11, 15, tzinfo=UTC)
     assert with_years("I start at the clinic on June 1st.", november) == "I start at the clinic on June 1, 2027."
     assert with_years("I was at the clinic on June 1st.", november) == "I was at the clinic on June 1, 2026."
+    assert with_years("It runs April 6-7, 2027 here.", november) == "It runs 6-7 April 2027 here."
     january = datetime(2026, 1, 10, tzinfo=UTC)
     assert with_years("We went to Rome on August 3.", january) == "We went to Rome on August 3, 2025."
 

@@ -31,7 +31,7 @@ _SUPPOSES = re.compile(
     re.IGNORECASE,
 )
 _BROKEN = re.compile(
-    r"\b(?:with|for|to|of|at|from|by) (?:on|in) (?:the )?(?:(?-i:[A-Z])\w+day|(?-i:[A-Z])\w+ \d|week)|"
+    r"\b(?:with|for|to|of|at|from|by|the|an?|added) (?:on|in) (?:the )?(?:(?-i:[A-Z])\w+day|(?-i:[A-Z])\w+ \d|week)|"
     r"\b(?:should|could|would|is|does|do|did|can|has|was|are|will) not (?:the user|"
     r"(?-i:[A-Z])\w+)[.,]?(?: (?-i:[A-Z])|$)|"
     r"\b(?:that|this|those|these|then|there|so|here|one|ones|too|as well|either|anyway|though)\.?$|"

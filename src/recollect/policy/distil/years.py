@@ -9,6 +9,9 @@ _DAY = re.compile(
     rf"\b(?P<month>{_MONTH}|May|Sept)\.? (?P<day>\d{{1,2}})(?P<to>\s?[-\u2013]\s?\d{{1,2}}|(?:st|nd|rd|th))?\b"
     r"(?!,? ?\d{4}|[\d:%]|\.\d| ?(?:am|pm|AM|PM)\b|\s?[-\u2013]\s?\d)"
 )
+_SPAN = re.compile(
+    rf"\b(?P<month>{_MONTH}|May|Sept)\.? (?P<days>\d{{1,2}}\s?[-\u2013]\s?\d{{1,2}}),? (?P<year>\d{{4}})\b"
+)
 _TURNED = re.compile(
     rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{_MONTH}|May|Sept)\b(?!\.? \d|,? ?\d{{4}})"
 )
@@ -42,6 +45,7 @@ def with_years(text: str, at: datetime) -> str:
     text = _QUARTER.sub(lambda found: _in_quarter(found, at.date()), text)
     if not any(month[:3] in text for month in _MONTHS):
         return text
+    text = _SPAN.sub(r"\g<days> \g<month> \g<year>", text)  # so that nobody takes the month for all of it
     text = _DAY.sub(lambda found: _placed(found, at.date(), behind=True), text)
     text = _TURNED.sub(lambda found: _placed(found, at.date(), behind=False), text)
     return _MONTH_ALONE.sub(lambda found: _in_month(found, at.date()), text)
