@@ -101,6 +101,7 @@ def test_evidence_word_for_word(recollect: CommandLine, closed: str):
     part = recollect.do("evidence", closed, "s:2-3", "--json").document
     assert [event["text"] for event in part["events"]] == SAID[1:3]
     assert "witness" in recollect("evidence", closed, "nonsense").err
+    assert "None of its events is s:90-91." in recollect.do("evidence", closed, "s:90-91").out
 
 
 def test_more_is_one_step_further_each_time(recollect: CommandLine, closed: str):

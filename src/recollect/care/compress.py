@@ -12,7 +12,7 @@ from recollect.domain.change import Change
 from recollect.domain.ids import CauseId, ItemId, Rev, TenantId
 from recollect.domain.item import Item
 from recollect.domain.query import Filters, Page
-from recollect.domain.scope import Actor, Scope, Sight
+from recollect.domain.scope import EVERYBODY, Actor, Scope, Sight
 from recollect.errors import NotFound, Stale, StoreBusy
 from recollect.holdings import Held, Vector
 from recollect.policy import hammer
@@ -32,8 +32,6 @@ READ = 12_000
 """Tokens of evidence that a step reads before it ends."""
 GRACE = timedelta(minutes=10)
 """How much longer than it must be a thread is silent before the clock closes it: its own job comes first."""
-EVERYBODY = Sight(users=None, projects=None, silo=None)
-"""All memories of a tenant but those in silos."""
 _IN_USE = frozenset({"active", "archived"})
 _TRIES = 20
 

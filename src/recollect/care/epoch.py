@@ -7,17 +7,15 @@ from pathlib import Path
 
 from recollect.domain.change import Note
 from recollect.domain.ids import JobId, TenantId
+from recollect.domain.item import ANY_STATE
 from recollect.domain.job import Job
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Epoch
-from recollect.domain.scope import Sight
+from recollect.domain.scope import EVERYBODY
 from recollect.errors import Invalid
 from recollect.policy.lifecycle import epoch_id
 from recollect.ports import Store
 from recollect.repository import look
-
-_ALL_BUT_SILOS = Sight(users=None, projects=None, silo=None)
-_ANY_STATE = frozenset({"active", "archived", "expired", "soft_deleted"})
 
 
 def current(store: Store, tenant: TenantId, project_id: str) -> Epoch | None:
@@ -83,5 +81,5 @@ def follow_all(
 
 
 def _known(store: Store, tenant: TenantId, project_id: str) -> bool:
-    filters = Filters(project_id=project_id, states=_ANY_STATE)
-    return bool(store.items(tenant, filters, _ALL_BUT_SILOS, Page(1))) or current(store, tenant, project_id) is not None
+    filters = Filters(project_id=project_id, states=ANY_STATE)
+    return bool(store.items(tenant, filters, EVERYBODY, Page(1))) or current(store, tenant, project_id) is not None

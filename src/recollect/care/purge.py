@@ -8,13 +8,12 @@ from recollect.care.erase import Wipe, survey
 from recollect.domain.ids import ItemId, Rev, TenantId
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Retention, Rules
-from recollect.domain.scope import Sight
+from recollect.domain.scope import EVERYBODY
 from recollect.holdings import Held
 from recollect.policy import purge
 from recollect.ports import Store
 
 BATCH = 50
-_ALL_BUT_SILOS = Sight(users=None, projects=None, silo=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ def next_batch(
 ) -> Batch | None:
     """The next memories that are due, as far as nothing else would fall with them that is not; None at the end."""
     filters = Filters(states=frozenset({"soft_deleted"}), purge_due=now)
-    page = store.items(tenant, filters, _ALL_BUT_SILOS, Page(size, before))
+    page = store.items(tenant, filters, EVERYBODY, Page(size, before))
     if not page:
         return None
     wipes: list[Wipe] = []

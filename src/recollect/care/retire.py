@@ -14,14 +14,13 @@ from recollect.domain.item import Archived, Expired, Item
 from recollect.domain.observation import Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Epoch
-from recollect.domain.scope import Sight
+from recollect.domain.scope import EVERYBODY
 from recollect.holdings import Held
 from recollect.policy import lifecycle
 from recollect.policy.upkeep import Upkeep
 from recollect.ports import Store
 
 BATCH = 100
-_ALL_BUT_SILOS = Sight(users=None, projects=None, silo=None)
 _IN_SIGHT = Filters(states=frozenset({"active", "archived"}))
 _JOB = "job:"
 _TELLS = "job:extract"
@@ -43,7 +42,7 @@ def retire(
 ) -> Batch | None:
     """The next memories, and what becomes of those whose time is over; None at the end. An agent's silo is its own to
     tend, and is left alone."""
-    page = store.items(tenant, _IN_SIGHT, _ALL_BUT_SILOS, Page(size, before or _youngest(now, upkeep)))
+    page = store.items(tenant, _IN_SIGHT, EVERYBODY, Page(size, before or _youngest(now, upkeep)))
     if not page:
         return None
     look = _Look(store, tenant, now, upkeep)

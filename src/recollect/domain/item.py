@@ -159,6 +159,8 @@ STATES: Mapping[type[State], str] = {
     SoftDeleted: "soft_deleted",
 }
 
+ANY_STATE = frozenset(STATES.values())
+
 
 class LockReason(StrEnum):
     MANUAL_PROMOTE = "manual-promote"

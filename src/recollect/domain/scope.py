@@ -73,3 +73,7 @@ class Sight:
     users: frozenset[str] | None
     projects: frozenset[str] | None
     silo: str | None
+
+
+EVERYBODY = Sight(users=None, projects=None, silo=None)
+"""What care sees: all but the silos, of which each is its own agent's."""

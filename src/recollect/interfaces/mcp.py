@@ -237,7 +237,8 @@ def _offer_evidence(server: MCPServer[Any], door: Doors) -> None:
             item_id = _named(behind, id)
             events = behind.evidence(item_id, witness)
         shown = _within(events)
-        lines = [_quoted(event) for event in shown] or ["There is no evidence for it that you may read."]
+        none = f"None of its events is {witness}." if witness else "There is no evidence for it that you may read."
+        lines = [_quoted(event) for event in shown] or [none]
         if len(shown) < len(events):
             rest = events[len(shown) :]
             lines.append(f"{len(rest)} more: ask again with witness s:{rest[0].seq}-{rest[-1].seq}")

@@ -9,14 +9,14 @@ from recollect.care import epoch as epochs
 from recollect.care import judge as judging
 from recollect.care import purge as purging
 from recollect.care import retire as retiring
-from recollect.care.compress import EVERYBODY, Hammer
+from recollect.care.compress import Hammer
 from recollect.care.erase import scrubbing
 from recollect.custody import Deps
 from recollect.domain.change import Note
 from recollect.domain.ids import EventId, ItemId, JobId
 from recollect.domain.job import Advance, Finish, Job, Leased
 from recollect.domain.level import Level
-from recollect.domain.scope import Scope, Sight
+from recollect.domain.scope import EVERYBODY, Scope, Sight
 from recollect.errors import Invalid, StoreBusy
 from recollect.jobs.kind import Erasure, Kind, Outcome, Write
 from recollect.policy import hammer

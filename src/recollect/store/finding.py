@@ -7,6 +7,7 @@ behind or ahead can neither show what is out of sight nor bring back what is gon
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from recollect.domain.item import ANY_STATE
 from recollect.domain.level import Level
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
@@ -16,7 +17,6 @@ from recollect.store.reading import Where, filtered, in_sight
 from recollect.store.tx import Engine, Key, Row, Sought, Tx
 
 _DEEPER = 5
-_ANY_STATE = frozenset({"active", "archived", "expired", "soft_deleted"})
 
 _R3 = f"level = {int(Level.R3)}"
 SPEAKS = (
@@ -32,7 +32,7 @@ SPEAKS = (
 def of_episodes(filters: Filters) -> Filters:
     """What the filters ask of the episode that owns an event."""
     return replace(
-        filters, role=None, kinds=None, categories=None, without=frozenset(), states=_ANY_STATE, valid_at=None
+        filters, role=None, kinds=None, categories=None, without=frozenset(), states=ANY_STATE, valid_at=None
     )
 
 

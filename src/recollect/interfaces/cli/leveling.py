@@ -195,7 +195,7 @@ def evidence(
         paper.document({"id": item_id, "events": [event_document(event) for event in events]})
         return
     if not events:
-        say("There is no evidence for it that you may read.")
+        say(f"None of its events is {clean(witness)}." if witness else "There is no evidence for it that you may read.")
         return
     from recollect.interfaces.cli.looking import tell_events
 
