@@ -135,7 +135,7 @@ def moments(messages: Sequence[Mapping[str, Any]]) -> list[datetime]:
 
 
 def _moment(words: str | None) -> datetime | None:
-    for form in ("%I:%M %p on %d %B, %Y", "%B-%d-%Y"):
+    for form in ("%I:%M %p on %d %B, %Y", "%B-%d-%Y", "%Y-%m-%d %H:%M"):
         try:
             return datetime.strptime((words or "").strip(), form).replace(tzinfo=UTC)
         except ValueError:

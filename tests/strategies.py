@@ -391,6 +391,8 @@ _CONTRADICTION = {
     "memory_a": item_ids(),
     "memory_b": item_ids(),
     "detected_at": moments(),
+    "why": words(20),
+    "confidence": unit(),
 }
 _PROPOSAL = {
     "id": record_ids(),

@@ -89,8 +89,8 @@ WORLD = BUILTINS | {
 PURE_AFTER_ALL = {"pathlib.PurePath", "pathlib.PurePosixPath", "pathlib.PureWindowsPath", "urllib.parse"}
 ENVIRONMENT = {"os.environ", "os.environb", "os.getenv", "os.getenvb", "os.putenv", "os.unsetenv"}
 # The hook is a fresh process before every prompt: it finds the default store by itself, without what settings imports.
-# The bundled embedder sets one variable: the runtime it loads would report to its makers otherwise.
-READERS = {"recollect.settings", "recollect.interfaces.hook", "recollect.models.local"}
+# The bundled networks set one variable: the runtime it loads would report to its makers otherwise.
+READERS = {"recollect.settings", "recollect.interfaces.hook", "recollect.models.network"}
 
 
 def complaints(source: str, module: str, *, package: bool = False) -> list[str]:

@@ -314,6 +314,8 @@ def furnish(world: World, mark: str = "tea") -> Furnished:
         resolved_at=world.clock.now(),
         resolution=Verdict.B_WINS,
         resolution_note=mark,
+        why=f"{mark} against {mark}",
+        confidence=0.75,
     )
     state = SoftDeleted(world.clock.now(), datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), mark)
     world.apply(

@@ -1,4 +1,6 @@
-"""The sentence encoder drawn as an ONNX graph: BERT's layers out of the operators that run fastest on a processor.
+"""The networks drawn as ONNX graphs: BERT's layers out of the operators that run fastest on a processor.
+
+What goes in are the rows of the table of word pieces, which all models share, and which of two texts each belongs to.
 
 Drawn by hand instead of traced: a traced graph hides attention, layer norms and GELU in dozens of small operators, and
 the tools that put them back together do not know every tracer. The same drawing serves twice: `Exact` for measuring
@@ -27,7 +29,7 @@ class Sheet:
         self.constants: dict[str, np.ndarray] = {}
 
     def constant(self, name: str, value: np.ndarray) -> str:
-        self.constants[name] = np.ascontiguousarray(value)
+        self.constants[name] = np.asarray(value, order="C")
         return name
 
     def node(self, op: str, *inputs: str, domain: str = "", **attributes: object) -> str:
@@ -41,11 +43,15 @@ class Sheet:
         return outputs
 
     def model(self, outputs: Mapping[str, list[int | str] | None]) -> ModelProto:
-        ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "length"])
+        used = {name for node in self.nodes for name in node.input}
+        inputs = [
+            helper.make_tensor_value_info("pieces", TensorProto.FLOAT, [1, "length", WIDTH]),
+            helper.make_tensor_value_info("types", TensorProto.INT64, [1, "length"]),
+        ]
         graph = helper.make_graph(
             self.nodes,
-            "sentence",
-            [ids],
+            "recollect",
+            [one for one in inputs if one.name in used],
             [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
             [numpy_helper.from_array(value, name) for name, value in self.constants.items()],
         )
@@ -55,8 +61,6 @@ class Sheet:
 
 class Arithmetic(Protocol):
     """How the heavy parts are computed."""
-
-    def look_up(self, sheet: Sheet, table: np.ndarray) -> str: ...
 
     def linear(self, sheet: Sheet, site: str, x: str, weight: np.ndarray, bias: np.ndarray | None) -> str: ...
 
@@ -68,9 +72,6 @@ class Exact:
 
     def __init__(self) -> None:
         self.inputs: dict[str, str] = {}
-
-    def look_up(self, sheet: Sheet, table: np.ndarray) -> str:
-        return sheet.node("Gather", sheet.constant("words", table), "input_ids")
 
     def linear(self, sheet: Sheet, site: str, x: str, weight: np.ndarray, bias: np.ndarray | None) -> str:
         self.inputs[site] = x
@@ -93,12 +94,6 @@ class Small:
 
     def __init__(self, loudest: Mapping[str, np.ndarray]) -> None:
         self._loudest = loudest
-
-    def look_up(self, sheet: Sheet, table: np.ndarray) -> str:
-        scale = np.maximum(np.abs(table).max(1, keepdims=True) / 127, 1e-8).astype(np.float32)
-        rows = sheet.node("Gather", sheet.constant("words", _rounded(table, scale)), "input_ids")
-        scales = sheet.node("Gather", sheet.constant("words.scale", scale), "input_ids")
-        return sheet.node("Mul", sheet.node("Cast", rows, to=TensorProto.FLOAT), scales)
 
     def linear(self, sheet: Sheet, site: str, x: str, weight: np.ndarray, bias: np.ndarray | None) -> str:
         x, weight = self._eased(sheet, site, x, weight)
@@ -129,26 +124,52 @@ class Small:
         return sheet.node("Mul", x, sheet.constant(f"{site}.ease", 1 / factor)), weight * factor[:, None]
 
 
-def draw(weights: Weights, arithmetic: Arithmetic) -> tuple[Sheet, str]:
-    """The whole encoder: word pieces in, one vector of unit length out, and its name."""
+def draw(weights: Weights, arithmetic: Arithmetic, top: str) -> tuple[Sheet, str]:
+    """A whole network and the name of what comes out of it: word pieces in; at the top a `vector` of unit length, or
+    the `logits` of a head that reads the first piece beside the mean of all ("pair") or of the second text
+    ("sentence")."""
     sheet = Sheet()
-    x = _embeddings(sheet, weights, arithmetic)
+    x = _embeddings(sheet, weights, paired=top != "vector")
     for layer in range(LAYERS):
         x = _layer(sheet, weights, arithmetic, f"encoder.layer.{layer}.", x)
-    mean = sheet.node("ReduceMean", x, sheet.constant("over the pieces", np.array([1])), keepdims=0)
-    vector = sheet.node("LpNormalization", mean, axis=1, p=2)
-    sheet.nodes[-1].output[0] = vector = "vector"
-    return sheet, vector
+    if top == "vector":
+        sheet.node("LpNormalization", _mean(sheet, x), axis=1, p=2)
+    else:
+        seen = _mean(sheet, x) if top == "pair" else _mean_of_second(sheet, x)
+        first = sheet.node("Gather", x, sheet.constant("first", np.array(0)), axis=1)
+        both = sheet.node("Concat", first, seen, axis=1)
+        head = (
+            sheet.constant("head.weight", weights["head.weight"].T),
+            sheet.constant("head.bias", weights["head.bias"]),
+        )
+        sheet.node("Gemm", both, *head)
+    name = "vector" if top == "vector" else "logits"
+    sheet.nodes[-1].output[0] = name
+    return sheet, name
 
 
-def _embeddings(sheet: Sheet, weights: Weights, arithmetic: Arithmetic) -> str:
-    words = arithmetic.look_up(sheet, weights["embeddings.word_embeddings.weight"])
+def _mean(sheet: Sheet, x: str) -> str:
+    return sheet.node("ReduceMean", x, sheet.constant("over the pieces", np.array([1])), keepdims=0)
+
+
+def _mean_of_second(sheet: Sheet, x: str) -> str:
+    second = sheet.node("Cast", "types", to=TensorProto.FLOAT)
+    along = sheet.constant("over the pieces", np.array([1]))
+    share = sheet.node("Div", second, sheet.node("ReduceSum", second, along, keepdims=1))
+    weighed = sheet.node("Mul", x, sheet.node("Unsqueeze", share, sheet.constant("last", np.array([2]))))
+    return sheet.node("ReduceSum", weighed, along, keepdims=0)
+
+
+def _embeddings(sheet: Sheet, weights: Weights, *, paired: bool) -> str:
     places = weights["embeddings.position_embeddings.weight"][:LONGEST]
-    places = places + weights["embeddings.token_type_embeddings.weight"][0]  # one sentence at a time is of one type
+    types = weights["embeddings.token_type_embeddings.weight"]
     zero = sheet.constant("zero", np.array([0]))
-    length = sheet.node("Shape", "input_ids", start=1, end=2)
-    here = sheet.node("Slice", sheet.constant("places", places), zero, length, zero)
-    return _norm(sheet, weights, "embeddings.LayerNorm", sheet.node("Add", words, here))
+    length = sheet.node("Shape", "pieces", start=1, end=2)
+    here = sheet.node("Slice", sheet.constant("places", places if paired else places + types[0]), zero, length, zero)
+    x = sheet.node("Add", "pieces", here)
+    if paired:
+        x = sheet.node("Add", x, sheet.node("Gather", sheet.constant("kinds of text", types), "types"))
+    return _norm(sheet, weights, "embeddings.LayerNorm", x)
 
 
 def _layer(sheet: Sheet, weights: Weights, arithmetic: Arithmetic, at: str, x: str) -> str:
@@ -180,17 +201,18 @@ def _rounded(values: np.ndarray, scale: np.ndarray) -> np.ndarray:
     return np.clip(np.round(values / scale), -127, 127).astype(np.int8)
 
 
-def exact(weights: Weights) -> tuple[ModelProto, Mapping[str, str]]:
-    """The encoder in 32-bit floats, with what goes into each of its products as further outputs, by site."""
+def exact(weights: Weights, top: str) -> tuple[ModelProto, Mapping[str, str]]:
+    """The network in 32-bit floats, with what goes into each of its products as further outputs, by site."""
     arithmetic = Exact()
-    sheet, vector = draw(weights, arithmetic)
-    names = {vector: None, **dict.fromkeys(arithmetic.inputs.values())}
+    sheet, name = draw(weights, arithmetic, top)
+    names = {name: None, **dict.fromkeys(arithmetic.inputs.values())}
     return sheet.model(names), arithmetic.inputs
 
 
-def small(weights: Weights, loudest: Mapping[str, np.ndarray]) -> ModelProto:
-    """The encoder as it is shipped."""
-    sheet, vector = draw(weights, Small(loudest))
-    model = sheet.model({vector: [1, WIDTH]})
+def small(weights: Weights, loudest: Mapping[str, np.ndarray], top: str) -> ModelProto:
+    """The network as it is shipped."""
+    sheet, name = draw(weights, Small(loudest), top)
+    width = WIDTH if top == "vector" else len(weights["head.bias"])
+    model = sheet.model({name: [1, width]})
     onnx.checker.check_model(model)
     return model

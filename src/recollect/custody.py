@@ -24,7 +24,7 @@ from recollect.policy.access import Action
 from recollect.policy.categories import Categories, parse
 from recollect.policy.rollback import Plan
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Erasures, Seal, Store, Writer
+from recollect.ports import Embedder, Erasures, Judge, Keeper, Seal, Store, Writer
 from recollect.read.tally import Tally
 from recollect.write.extraction import Caps
 
@@ -39,6 +39,8 @@ class Deps:
     seal: Seal
     embedder: Embedder | None = None
     writer: Writer | None = None
+    judge: Judge | None = None
+    keeper: Keeper | None = None
     categories: Categories = field(default_factory=lambda: parse({}))
     caps: Caps = field(default_factory=Caps)
     upkeep: Upkeep = field(default_factory=Upkeep)

@@ -181,7 +181,7 @@ class Memory(Levels):
             self._threads,
             deps.clock,
             deps.embedder,
-            Extraction(deps.store, deps.clock, deps.embedder, deps.writer, deps.caps, self._tenant),
+            Extraction(deps.store, deps.clock, deps.writer, deps.caps, self._tenant, deps.keeper),
             self.principal,
             scope,
             kept,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from recollect.clock import SystemClock
 from recollect.errors import Invalid
 from recollect.policy.prompts import TASKS
-from recollect.ports import Embedder, Writer
+from recollect.ports import Embedder, Judge, Keeper, Writer
 from recollect.settings import Settings
 
 
@@ -13,9 +13,28 @@ from recollect.settings import Settings
 class Minds:
     embedder: Embedder | None
     writer: Writer | None
+    judge: Judge | None = None
+    keeper: Keeper | None = None
 
 
-def embedder(settings: Settings) -> Embedder | None:
+def chosen(
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    writer: Writer | None = None,
+    judge: Judge | None = None,
+    keeper: Keeper | None = None,
+) -> Minds:
+    """The models of the settings; one that is given takes the place of its like."""
+    return Minds(
+        embedder or _embedder(settings),
+        writer or _writer(settings),
+        judge or _judge(settings),
+        keeper or _keeper(settings),
+    )
+
+
+def _embedder(settings: Settings) -> Embedder | None:
     match settings.embedder:
         case "none":
             return None
@@ -35,7 +54,7 @@ def embedder(settings: Settings) -> Embedder | None:
             return LocalEmbedder()
 
 
-def writer(settings: Settings) -> Writer | None:
+def _writer(settings: Settings) -> Writer | None:
     for task in settings.writers:
         if task not in TASKS:
             raise Invalid(f"no language model is asked for {task!r}", f"The tasks are: {', '.join(TASKS)}.")
@@ -55,3 +74,19 @@ def writer(settings: Settings) -> Writer | None:
             for task, model in settings.writers.items()
         },
     )
+
+
+def _judge(settings: Settings) -> Judge | None:
+    if settings.judge == "none":
+        return None
+    from recollect.models.judge import LocalJudge
+
+    return LocalJudge()
+
+
+def _keeper(settings: Settings) -> Keeper | None:
+    if settings.keeper == "none":
+        return None
+    from recollect.models.keeper import LocalKeeper
+
+    return LocalKeeper()

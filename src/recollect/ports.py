@@ -13,6 +13,7 @@ from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, T
 from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head
+from recollect.domain.judgement import Chances, Heard, Weighed
 from recollect.domain.observation import Cursor, Observation, Operation, Usage
 from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
@@ -63,6 +64,28 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         """One vector of unit length per text, as little-endian floats of four bytes. Raises ModelFailed."""
+        ...
+
+
+class Judge(Protocol):
+    """Compares statements without a language model."""
+
+    @property
+    def name(self) -> str: ...
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Chances]:
+        """How the second statement of each pair stands to the first. Raises ModelFailed."""
+        ...
+
+
+class Keeper(Protocol):
+    """Weighs sentences without a language model."""
+
+    @property
+    def name(self) -> str: ...
+
+    def weigh(self, sentences: Sequence[Heard]) -> Sequence[Weighed]:
+        """What each sentence is worth. Raises ModelFailed."""
         ...
 
 

@@ -39,6 +39,10 @@ class Settings:
     """The address of an OpenAI-compatible service, up to and without /embeddings."""
     embedder_model: str
     embedder_key: str
+    judge: str
+    """Who compares memories: local (bundled, with rules), or none (rules alone)."""
+    keeper: str
+    """Who weighs sentences: local (bundled, with rules), or none (rules and the embedder)."""
     writer: str
     """The language model that reads messages for memories, such as openai:gpt-5-mini; blank means rules alone."""
     writers: Mapping[str, str]
@@ -115,6 +119,8 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         embedder_url=str(values.get("embedder_url") or ""),
         embedder_model=str(values.get("embedder_model") or ""),
         embedder_key=str(values.get("embedder_key") or ""),
+        judge=_one_of("judge", str(values.get("judge") or "local"), ("local", "none")),
+        keeper=_one_of("keeper", str(values.get("keeper") or "local"), ("local", "none")),
         writer=str(values.get("writer") or ""),
         writers=_named("writers", values.get("writers") or {}),
         writer_url=str(values.get("writer_url") or ""),

@@ -33,7 +33,7 @@ from recollect.policy import access
 from recollect.policy.access import Action, Denied
 from recollect.policy.categories import parse
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Store, Writer
+from recollect.ports import Embedder, Judge, Keeper, Store, Writer
 from recollect.settings import Settings
 from recollect.store.migrations import migrations
 from recollect.store.sidecar import FileErasures, FileSeal
@@ -63,12 +63,14 @@ def open_memory(
     agent: str | None = None,
     embedder: Embedder | None = None,
     writer: Writer | None = None,
+    judge: Judge | None = None,
+    keeper: Keeper | None = None,
     clock: Clock | None = None,
 ) -> Memory:
     """Memory in a file or a PostgreSQL database, made on first use.
 
     Without arguments it is your own, in ~/.recollect/memory.db. Who opens a store owns it: the role is admin unless
-    another is named. An embedder or a writer given here is used instead of those of the settings.
+    another is named. A model given here is used instead of that of the settings.
     """
     chosen = configuration.load(
         {
@@ -79,7 +81,7 @@ def open_memory(
             "agent": agent,
         }
     )
-    given = Minds(embedder or minds.embedder(chosen), writer or minds.writer(chosen))
+    given = minds.chosen(chosen, embedder=embedder, writer=writer, judge=judge, keeper=keeper)
     return connect(chosen, clock=clock, create=True, given=given, background=True)
 
 
@@ -165,7 +167,7 @@ def dependencies(
     settings: Settings, *, clock: Clock | None = None, create: bool = False, given: Minds | None = None
 ) -> Deps:
     beside = sidecar(settings)
-    given = given or Minds(minds.embedder(settings), minds.writer(settings))
+    given = given or minds.chosen(settings)
     lists: Mapping[str, object] = configuration.read_categories(settings.categories) if settings.categories else {}
     return Deps(
         store=open_store(settings, create=create),
@@ -174,6 +176,8 @@ def dependencies(
         seal=FileSeal(beside.with_name(beside.name + ".key")),
         embedder=given.embedder,
         writer=given.writer,
+        judge=given.judge,
+        keeper=given.keeper,
         categories=parse(lists),
         caps=Caps(settings.turn_cap, settings.day_cap),
         upkeep=_upkeep(settings),

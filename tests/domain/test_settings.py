@@ -42,6 +42,8 @@ def test_without_a_word_it_is_your_own_memory_in_your_home(home):
         embedder_url="",
         embedder_model="",
         embedder_key="",
+        judge="local",
+        keeper="local",
         writer="",
         writers={},
         writer_url="",
@@ -78,6 +80,8 @@ SAMPLES = {
     "embedder_url": ("http://a/v1", "http://b/v1", "http://c/v1"),
     "embedder_model": ("small", "large", "huge"),
     "embedder_key": ("k1", "k2", "k3"),
+    "judge": ("none", "local", "none"),
+    "keeper": ("none", "local", "none"),
     "writer": ("openai:a", "openai:b", "anthropic:c"),
     "writers": tuple(f"extract_facts=openai:{name}" for name in "abc"),
     "writer_url": ("http://a/v1", "http://b/v1", "http://c/v1"),
@@ -287,6 +291,6 @@ def test_a_file_of_categories_that_is_not_there_is_told_of(tmp_path):
 
 def test_a_model_for_a_task_that_there_is_not_is_refused(home):
     with pytest.raises(Invalid, match=r"no language model is asked for 'cook'.*extract_facts"):
-        minds.writer(load({"writer": "openai:a", "writers": "cook=openai:b"}))
+        minds.chosen(load({"writer": "openai:a", "writers": "cook=openai:b"}))
     with pytest.raises(Invalid, match="Set writer as well"):
-        minds.writer(load({"writers": "extract_facts=openai:b"}))
+        minds.chosen(load({"writers": "extract_facts=openai:b"}))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recollect.errors import ModelFailed
-from recollect.models import local
+from recollect.models import local, network
 from recollect.models.local import DIMENSION, LocalEmbedder
 
 
@@ -28,7 +28,7 @@ def test_every_text_gets_a_vector_of_unit_length(embedder: LocalEmbedder):
 def test_no_texts_have_no_vectors_and_load_nothing():
     idle = LocalEmbedder()
     assert idle.embed([]) == []
-    assert idle._loaded is None
+    assert idle._network._loaded is None
 
 
 def test_what_means_the_same_is_closer_than_what_does_not(embedder: LocalEmbedder):
@@ -69,18 +69,18 @@ def test_of_a_long_text_the_first_256_word_pieces_are_read(embedder: LocalEmbedd
 
 
 def test_of_a_text_without_end_no_more_is_read_than_the_word_pieces_can_need(embedder: LocalEmbedder):
-    assert embedder.embed([" " * local.READ + "goat"]) == embedder.embed([""])
+    assert embedder.embed([" " * network.READ + "goat"]) == embedder.embed([""])
 
 
 def test_threads_that_come_at_once_load_the_model_once(monkeypatch: pytest.MonkeyPatch):
-    loads: list[int] = []
-    whole = local._Model.__init__
+    loads: list[str] = []
+    whole = network._loaded
 
-    def counted(self: local._Model) -> None:
-        loads.append(1)
-        whole(self)
+    def counted(file: str, name: str) -> network._Loaded:
+        loads.append(name)
+        return whole(file, name)
 
-    monkeypatch.setattr(local._Model, "__init__", counted)
+    monkeypatch.setattr(network, "_loaded", counted)
     fresh = LocalEmbedder()
     found: list[list[bytes]] = []
     threads = [threading.Thread(target=lambda: found.append(fresh.embed(["one"]))) for _ in range(8)]
@@ -94,8 +94,8 @@ def test_threads_that_come_at_once_load_the_model_once(monkeypatch: pytest.Monke
 
 
 def test_a_package_with_another_model_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(local, "NAME", "minilm-of-next-year")
-    with pytest.raises(ModelFailed, match="not minilm-of-next-year"):
+    monkeypatch.setattr(local, "NAME", "embedder-of-next-year")
+    with pytest.raises(ModelFailed, match="not embedder-of-next-year"):
         LocalEmbedder().embed(["x"])
 
 
@@ -103,7 +103,7 @@ def test_a_missing_package_is_said(monkeypatch: pytest.MonkeyPatch):
     def absent(name: str):
         raise ModuleNotFoundError(name)
 
-    monkeypatch.setattr(local, "files", absent)
+    monkeypatch.setattr(network, "files", absent)
     with pytest.raises(ModelFailed, match="Install"):
         LocalEmbedder().embed(["x"])
 

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 
 from recollect.models.wordpiece import WordPieces
 
-TOLD = (files("recollect_models") / "minilm" / "tokenizer.json").read_text(encoding="utf-8")
+TOLD = (files("recollect_models") / "tokenizer.json").read_text(encoding="utf-8")
 OURS = WordPieces(TOLD)
 THEIRS = Tokenizer.from_str(TOLD)
 # Signs that both know: which ones are assigned depends on the edition of Unicode that each was built with.

@@ -10,7 +10,6 @@ from recollect.domain.event import Trust
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Fact, Item, Visibility
 from recollect.policy.bands import Auto, Fallback, Near, New, Recreate, Update, decide
-from recollect.policy.pairs import Pair, compare
 
 NOW = datetime(2025, 5, 1, tzinfo=UTC)
 BANDS = Profile(same=0.9, judge=0.7, link_min=0.5, floor=0.2)
@@ -102,10 +101,3 @@ def test_every_pair_of_texts_has_a_band(a: str, b: str, cosine: float, corrects:
     band = decide(new(a, corrects=corrects), [near(b, cosine)], BANDS)
     if isinstance(band, Fallback):
         assert set(band.judged) <= set(band.linked)
-
-
-def test_pairs_are_told_by_rules_only_where_they_are_sure():
-    assert compare("Ana eats fish.", "ana eats fish") is Pair.SAME
-    assert compare("Ana eats raw fish.", "Ana never eats raw fish.") is Pair.CONTRADICTION
-    assert compare("Standup starts at 9:30.", "Standup starts at 10:00.") is Pair.CONTRADICTION
-    assert compare("Ana likes fish.", "Ana likes meat.") is Pair.UNSURE

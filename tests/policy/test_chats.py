@@ -9,21 +9,18 @@ from typing import Any
 
 import pytest
 
-from recollect.models.local import LocalEmbedder
 from recollect.policy.wording import Sound, check
-from recollect.write.embedded import embedded
 from recollect.write.extract import extract
 from tests.policy.test_extract import turn
 
 CHATS = Path(__file__).parent / "chats.jsonl"
 AT = datetime(2026, 2, 10, 12, tzinfo=UTC)
-EMBEDDER = LocalEmbedder()
 
 
 def answered(*said: str) -> list[str]:
     """What the last of two people who speak in turns is remembered to have said."""
     events = [turn(("Inga", "Tor")[number % 2], "user", text, AT) for number, text in enumerate(said)]
-    return [found.text for found in extract(events, frozenset({len(events) - 1}), EMBEDDER)]
+    return [found.text for found in extract(events, frozenset({len(events) - 1}))]
 
 
 @pytest.mark.parametrize(
@@ -104,22 +101,7 @@ def test_nobody_is_named_over_and_over():
     ],
 )
 def test_where_a_task_stands_is_not_kept(text: str):
-    assert [found.text for found in extract([turn("user", "user", text)], frozenset({0}), EMBEDDER)] == []
-
-
-def test_a_text_is_embedded_once():
-    class Counting(LocalEmbedder):
-        texts = 0
-
-        def embed(self, texts: Sequence[str]) -> list[bytes]:
-            self.texts += len(texts)
-            return super().embed(texts)
-
-    embedder = Counting()
-    (found,) = extract([turn("Tor", "user", "I live in Bergen.")], frozenset({0}), embedder)
-    before = embedder.texts
-    assert embedded(embedder, [found.text, "something else"]) == EMBEDDER.embed([found.text, "something else"])
-    assert embedder.texts == before + 1
+    assert [found.text for found in extract([turn("user", "user", text)], frozenset({0}))] == []
 
 
 def test_chats_that_no_rule_was_made_for_are_read_well():
@@ -132,7 +114,7 @@ def test_chats_that_no_rule_was_made_for_are_read_well():
         found = [
             candidate.text
             for place in range(len(events))
-            for candidate in extract(events[max(0, place - 6) : place + 1], frozenset({min(place, 6)}), EMBEDDER)
+            for candidate in extract(events[max(0, place - 6) : place + 1], frozenset({min(place, 6)}))
         ]
         assert all(check(text) == Sound() and "assistant" not in text for text in found)
         wanted: list[list[str]] = [fact["key_terms"] for fact in row["facts"]]

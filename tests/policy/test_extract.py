@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from recollect.domain.event import Event, Trust
 from recollect.domain.ids import EventId, ItemId
-from recollect.models.local import LocalEmbedder
 from recollect.policy.candidate import Candidate
 from recollect.policy.secrets import redact
 from recollect.policy.wording import Sound, check
@@ -198,23 +197,6 @@ def test_only_people_state_things(role: str):
 def test_a_person_who_is_not_trusted_states_nothing():
     event = turn("Guest", "user", "I live in Ghent.", trust=Trust.UNTRUSTED)
     assert extract([event], frozenset({0}), None) == []
-
-
-def test_the_embedder_is_asked_once_and_changes_no_text():
-    class Counting(LocalEmbedder):
-        calls = 0
-
-        def embed(self, texts: Sequence[str]) -> list[bytes]:
-            self.calls += 1
-            return super().embed(texts)
-
-    embedder = Counting()
-    events = [turn("Mara", "user", "I live in Ghent. The bakery opens at 7. My wife is Ine. I play chess on Mondays.")]
-    with_it = extract(events, frozenset({0}), embedder)
-    assert [each.text for each in with_it] == [each.text for each in extract(events, frozenset({0}), None)]
-    before = embedder.calls
-    extract(events, frozenset({0}), embedder)
-    assert embedder.calls <= before + 1, "the prototypes are embedded once"
 
 
 # -- whatever comes -----------------------------------------------------------------------------------------

@@ -23,6 +23,12 @@ class Open:
     memory_a: ItemId
     memory_b: ItemId
     detected_at: datetime
+    why: str = ""
+    """By what it was told, in plain words."""
+    confidence: float = 1.0
+
+    def __post_init__(self) -> None:
+        _told(self.why, self.confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +40,18 @@ class Resolved:
     resolved_at: datetime
     resolution: Verdict
     resolution_note: str = ""
+    why: str = ""
+    confidence: float = 1.0
 
     def __post_init__(self) -> None:
         sound(self.resolution_note, "the note", 10_000)
+        _told(self.why, self.confidence)
+
+
+def _told(why: str, confidence: float) -> None:
+    sound(why, "the reason", 2_000)
+    if not 0 <= confidence <= 1:
+        raise ValueError(f"how sure it is: a number from 0 to 1, not {confidence}")
 
 
 Contradiction = Open | Resolved

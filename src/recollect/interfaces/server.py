@@ -173,19 +173,19 @@ _WARMED = 8
 
 def _warm(deps: "Deps") -> None:
     """Load what the first question needs, while nobody waits for it."""
+    from recollect.domain.judgement import Heard
     from recollect.domain.query import Filters
     from recollect.domain.scope import Sight
     from recollect.holdings import Wanted
-    from recollect.write import worthwhile
-    from recollect.write.prototypes import Prototypes
 
     import_module("recollect.read.query")
     vector: bytes | None = None
     if deps.embedder is not None:
         with suppress(ModelFailed):  # a remote one may be away; who asks is told
             [vector] = deps.embedder.embed(["warm"])
-            worthwhile.prepared(deps.embedder)
-            Prototypes.of(deps.embedder)
+    if deps.keeper is not None:
+        with suppress(ModelFailed):
+            deps.keeper.weigh([Heard(text="warm")])
     nothing = Sight(users=frozenset(), projects=frozenset(), silo=None)
     name = deps.embedder.name if deps.embedder and vector else None
     wanted = Wanted(words=("warm",), vector=vector, embedder=name, filters=Filters(), sight=nothing, limit=1)

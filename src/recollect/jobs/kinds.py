@@ -102,7 +102,8 @@ def judge(deps: Deps, leased: Leased) -> Outcome:
     """Compare a new memory with those very near to it, and put contradictions on record."""
     payload = leased.job.payload
     near = [ItemId(id) for id in cast(Sequence[str], payload["near"])]
-    changes = judging.judge(deps.store, deps.writer, deps.clock, leased.tenant, ItemId(str(payload["item_id"])), near)
+    bench = judging.Bench(deps.store, deps.clock, deps.judge, deps.writer)
+    changes = judging.judge(bench, leased.tenant, ItemId(str(payload["item_id"])), near)
     return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=changes)
 
 
@@ -189,7 +190,7 @@ def _hammer(deps: Deps, leased: Leased) -> Hammer:
 
 
 def _later(deps: Deps, leased: Leased) -> Later:
-    extraction = Extraction(deps.store, deps.clock, deps.embedder, deps.writer, deps.caps, leased.tenant)
+    extraction = Extraction(deps.store, deps.clock, deps.writer, deps.caps, leased.tenant, deps.keeper)
     return Later(deps.store, deps.clock, deps.embedder, extraction)
 
 

@@ -1,8 +1,21 @@
-"""Two statements side by side: what can be told of them by rules alone. Where the rules are not sure, they say so."""
+"""Two statements side by side: how they stand to each other, how sure that is, and why.
 
+Rules see clues (`policy/clues`); a local judge, where there is one, says how likely each relation is. A small
+regression that was fitted to our own pairs weighs both. Where neither is sure, that is said, and a language model may
+be asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
+from math import exp, log
 
+from recollect.domain.judgement import Chances
 from recollect.policy import bands
+from recollect.policy.clues import Clues, clues
+from recollect.policy.clues.remarks import ground, remark
+from recollect.policy.clues.sure import clash
+from recollect.policy.clues.weights import BOTH, BOTH_LINE, BOTH_SAME, LABELS, RULES, RULES_LINE, RULES_SAME
 
 
 class Pair(StrEnum):
@@ -15,15 +28,137 @@ class Pair(StrEnum):
     UNSURE = "unsure"
 
 
-def compare(a: str, b: str) -> Pair:
-    """What the words alone tell: the same words are the same statement; the same words of which one side is negated, or
-    has another number, cannot both be true."""
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What is made of two statements, and by what it was told, the weightiest first."""
+
+    verdict: Pair
+    chances: Chances
+    why: tuple[str, ...]
+    grounds: tuple[str, ...]
+    """The same without a word of the statements: what may be kept, and outlive them."""
+
+    @property
+    def confidence(self) -> float:
+        """How likely the verdict is; of what is unsure, the likeliest."""
+        shares = _by_label(self.chances)
+        return max(shares.values()) if self.verdict is Pair.UNSURE else shares[self.verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """How likely a relation must be to be called so."""
+
+    contradiction: float
+    same: float
+    sure: float
+    doubt: float
+    """From here on a contradiction is too likely for a pair to be called compatible without a second look."""
+
+
+_RULES_LINES = _Lines(RULES_LINE, RULES_SAME, sure=0.8, doubt=0.1)
+_BOTH_LINES = _Lines(BOTH_LINE, BOTH_SAME, sure=0.5, doubt=0.25)
+_FLOOR = 1e-4
+_TELLING = 0.25
+"""What a clue must weigh to be named."""
+_CERTAIN = 0.98
+_JUDGED = "judge_"
+
+
+def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
+    """How two statements stand to each other, whichever was first. `chances` is what a judge says of them; without it,
+    rules decide alone."""
     if bands.same_words(a, b):
-        return Pair.SAME
-    left, right = bands.frame(a), bands.frame(b)
-    if len(left) < 2 or left != right:
-        return Pair.UNSURE
-    if bands.negated(a) != bands.negated(b):
+        said = ("the same words",)
+        return Ruling(Pair.SAME, Chances(contradiction=0.0, same=1.0, refines=0.0, compatible=0.0), said, said)
+    if certain := clash(a, b):
+        rest, told = (1 - _CERTAIN) / 3, "but for it the same words: "
+        return Ruling(
+            Pair.CONTRADICTION,
+            Chances(contradiction=_CERTAIN, same=rest, refines=rest, compatible=rest),
+            (told + certain[1],),
+            (told + ground(certain[0]),),
+        )
+    seen = clues(a, b)
+    weights, lines = (RULES, _RULES_LINES) if chances is None else (BOTH, _BOTH_LINES)
+    features = seen if chances is None else {**seen, **_heard(chances)}
+    found = _shares(_scores(features, weights))
+    verdict = _verdict(found, lines)
+    heard = _said(chances)
+    spoke = _weightiest(seen, _likeliest(found) if verdict is Pair.UNSURE else verdict.value, weights)
+    return Ruling(
+        verdict,
+        found,
+        _reasons(heard, [remark(name, a, b) for name in spoke]),
+        _reasons(heard, [ground(name) for name in spoke]),
+    )
+
+
+def _heard(chances: Chances) -> dict[str, float]:
+    return {_JUDGED + label: log(max(_FLOOR, share)) for label, share in _by_label(chances).items()}
+
+
+def _by_label(chances: Chances) -> dict[str, float]:
+    return {
+        "contradiction": chances.contradiction,
+        "same": chances.same,
+        "refines": chances.refines,
+        "compatible": chances.compatible,
+    }
+
+
+def _scores(features: Clues, weights: Mapping[str, tuple[float, ...]]) -> list[float]:
+    scores = list(weights["bias"])
+    for name, value in features.items():
+        for place, weight in enumerate(weights.get(name, ())):
+            scores[place] += value * weight
+    return scores
+
+
+def _shares(scores: list[float]) -> Chances:
+    most = max(scores)
+    raised = [exp(score - most) for score in scores]
+    return Chances(**{label: value / sum(raised) for label, value in zip(LABELS, raised, strict=True)})
+
+
+def _verdict(found: Chances, lines: _Lines) -> Pair:
+    if found.contradiction >= lines.contradiction:
         return Pair.CONTRADICTION
-    ours, theirs = bands.numbers(a), bands.numbers(b)
-    return Pair.CONTRADICTION if len(ours) == len(theirs) and ours != theirs else Pair.UNSURE
+    if found.same >= lines.same:
+        return Pair.SAME
+    if found.contradiction >= lines.doubt or max(found.refines, found.compatible) < lines.sure:
+        return Pair.UNSURE
+    return Pair.REFINES if found.refines >= found.compatible else Pair.COMPATIBLE
+
+
+_NAMED = {
+    "contradiction": "a contradiction",
+    "same": "the same",
+    "refines": "that one says more than the other",
+    "compatible": "that both can be true",
+}
+
+
+def _likeliest(chances: Chances) -> str:
+    shares = _by_label(chances)
+    return max(shares, key=lambda label: shares[label])
+
+
+def _said(chances: Chances | None) -> list[str]:
+    if chances is None:
+        return []
+    label = _likeliest(chances)
+    return [f"the local judge finds {_NAMED[label]} ({_by_label(chances)[label]:.2f})"]
+
+
+def _weightiest(seen: Clues, label: str, weights: Mapping[str, tuple[float, ...]]) -> list[str]:
+    """The clues that speak most for a relation, the weightiest first."""
+    place = LABELS.index(label)
+    known = ((value, name) for name, value in seen.items() if name in weights)
+    spoke = sorted(((value * weights[name][place], name) for value, name in known), reverse=True)
+    return [name for weight, name in spoke[:4] if weight >= _TELLING]
+
+
+def _reasons(heard: Sequence[str], clues_named: Sequence[str]) -> tuple[str, ...]:
+    said = tuple(dict.fromkeys((*heard, *clues_named)))
+    return said[:3] or ("nothing speaks clearly for or against it",)

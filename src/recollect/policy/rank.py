@@ -4,10 +4,8 @@ Scores are compared with the others of the same answer (how many standard deviat
 an engine's own scale does not matter. A turn of a conversation is read together with its neighbours: what is asked
 about is often said in one turn and answered in the next.
 
-The weights of text, vector, neighbours, session, speaker, form, role and standing orders were fitted on two public
-corpora of conversations together (LoCoMo and BEAM), by coordinate ascent on the recall of evidence in the first 5, 10
-and 20 and in 1024 tokens. Coverage, which took over a part of the text's weight, and facts were set by hand
-afterwards. `python -m bench.recall --data FILE` measures all of it in the product.
+What speaks for a hit are its traits, each a number; the weights say what each is worth. They are fitted on the questions
+of `training/data` (`training/run ranker`); `python -m bench.recall --data FILE` measures all of it in the product.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,10 +29,13 @@ _SIGNS: Final = str.maketrans(dict.fromkeys("\n\t\"'(),.;:!?/-_[]{}*`#<>=’“�
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a standard deviation, or a mark, is worth."""
+    """What each trait is worth. A trait that is a score is in standard deviations, a mark is 0 or 1."""
 
     text: float = 0.30
     vector: float = 0.52
+    first_text: float = 0.0
+    first_vector: float = 0.0
+    both: float = 0.0
     text_before: float = 0.10
     text_after: float = 0.07
     text_around: float = 0.14
@@ -55,12 +56,48 @@ class Weights:
     preference_for_advice: float = 0.62
     same_exchange: float = -2.0
     time: float = 1.0
+    recency: float = 0.0
     fact: float = 1.0
     coverage: float = 2.0
     coverage_of_statement: float = 24.0
+    hop: float = 0.0
 
 
 WEIGHTS: Final = Weights()
+SIGNALS: Final[Mapping[str, str]] = {
+    "text": "text",
+    "first_text": "text",
+    "vector": "vector",
+    "first_vector": "vector",
+    "both": "vector",
+    "text_before": "neighbours",
+    "text_after": "neighbours",
+    "text_around": "neighbours",
+    "vector_before": "neighbours",
+    "vector_after": "neighbours",
+    "vector_around": "neighbours",
+    "session_text": "session",
+    "session_vector": "session",
+    "speaker": "speaker",
+    "length": "form",
+    "overlong": "form",
+    "question": "form",
+    "tells_a_time": "form",
+    "reply": "role",
+    "reply_asked_for": "role",
+    "same_exchange": "role",
+    "standing": "standing",
+    "standing_for_advice": "standing",
+    "preference_for_advice": "standing",
+    "time": "time",
+    "recency": "time",
+    "fact": "fact",
+    "coverage": "coverage",
+    "coverage_of_statement": "coverage",
+    "hop": "hop",
+}
+"""Under which name each trait is told to whoever asks why something was found."""
+_BESIDE: Final = ("text_before", "text_after", "text_around", "vector_before", "vector_after", "vector_around")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,20 +125,30 @@ class Said:
     prefers: bool = False
     covers: float = 0.0
     """The share of the question that it holds, its words weighed by their rarity among all that were found."""
+    hop: float = 0.0
+    """The share that it holds of what the best hits speak of and the question does not."""
 
 
 @dataclass(slots=True)
 class Placed:
-    """A hit with the signals that speak for it. `score` is their sum."""
+    """A hit with the traits that speak for it."""
 
     seen: Seen
-    signals: dict[str, float] = field(default_factory=dict[str, float])
-    around: float = 0.0
-    """What its neighbours would add to the shortest of turns."""
+    traits: dict[str, float] = field(default_factory=dict[str, float])
+    weights: Weights = WEIGHTS
 
     @property
     def score(self) -> float:
-        return sum(self.signals.values())
+        return sum(getattr(self.weights, name) * value for name, value in self.traits.items())
+
+    @property
+    def signals(self) -> dict[str, float]:
+        """What speaks for it, summed up for people. Together they are the score."""
+        found: dict[str, float] = {}
+        for name, value in self.traits.items():
+            told = SIGNALS[name]
+            found[told] = found.get(told, 0.0) + getattr(self.weights, name) * value
+        return found
 
 
 def above(values: Sequence[float], least: float) -> list[float]:
@@ -120,54 +167,80 @@ def shortlist(asked: Asked, found: Sequence[Seen], most: int, weights: Weights =
     near = above([max(seen.cosine, 0.0) for seen in found if seen.cosine is not None], 0.02)
     told = iter(near)  # what has no vector yet is taken to be as near as its words make it
     vector = [words if seen.cosine is None else next(told) for seen, words in zip(found, text, strict=True)]
-    worth = weights.vector * (STATEMENT if asked.statement else 1.0)
+    sense = STATEMENT if asked.statement else 1.0
     place = {(seen.thread, seen.seq): number for number, seen in enumerate(found)}
     sessions = _sessions(found)
     best_text, best_vector = _best_of(sessions, text), _best_of(sessions, vector)
-    speaks = {author: weights.speaker * _speaks(asked, author) for author in {seen.author for seen in found}}
+    by_text, by_vector = _places(text), _places(vector)
+    latest = _lateness(found)
+    speaks = {author: _speaks(asked, author) for author in {seen.author for seen in found}}
     placed: list[Placed] = []
     for number, seen in enumerate(found):
         beside = [place.get((seen.thread, seen.seq + step)) for step in (-1, 1, -2, 2)]
-        words = _around(text, beside, weights.text_before, weights.text_after, weights.text_around)
-        sense = _around(vector, beside, weights.vector_before, weights.vector_after, weights.vector_around)
-        signals = {
-            "text": weights.text * text[number],
-            "vector": worth * vector[number],
-            "neighbours": 0.5 * (words + sense),
-            "session": weights.session_text * best_text[number] + weights.session_vector * best_vector[number],
+        traits = {
+            "text": text[number],
+            "vector": sense * vector[number],
+            "first_text": by_text[number],
+            "first_vector": by_vector[number],
+            "both": sense * max(0.0, min(text[number], vector[number])),
+            **dict(zip(_BESIDE, (*_around(text, beside), *_around(vector, beside)), strict=True)),
+            "session_text": best_text[number],
+            "session_vector": best_vector[number],
             "speaker": speaks[seen.author],
-            "time": weights.time * within(asked, seen.at.date()) if asked.first else 0.0,
+            "recency": latest[number],
         }
-        placed.append(Placed(seen, signals, words + sense))
-    placed.sort(key=_best_first)
+        if asked.first:
+            traits["time"] = within(asked, seen.at.date())
+        placed.append(Placed(seen, traits, weights))
+    # How much its neighbours count depends on its length, which nobody has looked at yet.
+    guessed = {one.seen.ref: one.score - 0.5 * _beside(one) for one in placed}
+    placed.sort(key=lambda one: (-guessed[one.seen.ref], one.seen.ref))
     return placed[:most]
 
 
 def settle(
-    asked: Asked,
-    placed: Sequence[Placed],
-    said: Mapping[str, Said],
-    facts: Mapping[str, float],
-    weights: Weights = WEIGHTS,
+    asked: Asked, placed: Sequence[Placed], said: Mapping[str, Said], facts: Mapping[str, float]
 ) -> list[Placed]:
     """The final order, now that the words are known. `facts`: how well the memories that cite an event fit, 0 to 1."""
     for one in placed:
         words = said[one.seen.ref]
         length = min(max(words.length, 20), 3_000)
         short = 1 / (1 + (length / 400) ** 2)
-        one.signals["neighbours"] = short * one.around
-        one.signals["form"] = (
-            weights.length * (min(log(length), log(300)) - 5)
-            + weights.overlong * max(log(length) - log(300), 0)
-            + (weights.question * short if words.asks else 0)
-            + (weights.tells_a_time if asked.when and words.times else 0)
-        )
-        worth = weights.coverage_of_statement if asked.statement else weights.coverage
-        one.signals["coverage"] = worth * words.covers
-        one.signals["standing"] = _standing(asked, words, weights)
-        one.signals["role"] = _answers(asked, words, weights)
-        one.signals["fact"] = weights.fact * facts.get(one.seen.ref, 0.0)
-    return _apart(sorted(placed, key=_best_first), said, weights)
+        for name in _BESIDE:
+            one.traits[name] *= short
+        one.traits["length"] = min(log(length), log(300)) - 5
+        one.traits["overlong"] = max(log(length) - log(300), 0)
+        one.traits["question"] = short if words.asks else 0.0
+        one.traits["tells_a_time"] = float(asked.when and words.times)
+        one.traits["coverage_of_statement" if asked.statement else "coverage"] = words.covers
+        one.traits["hop"] = words.hop
+        one.traits["standing"] = float(words.standing)
+        one.traits["standing_for_advice"] = float(words.standing and asked.advice)
+        one.traits["preference_for_advice"] = float(words.prefers and asked.advice)
+        one.traits["reply"] = float(words.role == "assistant")
+        one.traits["reply_asked_for"] = float(words.role == "assistant" and asked.reply)
+        one.traits["fact"] = facts.get(one.seen.ref, 0.0)
+    return _apart(sorted(placed, key=_best_first), said)
+
+
+def _beside(one: Placed) -> float:
+    return sum(getattr(one.weights, name) * one.traits[name] for name in _BESIDE)
+
+
+def _places(values: Sequence[float]) -> list[float]:
+    """One for the best, half for the next, a third for the one after it: what no difference of scores can tell."""
+    found = [0.0] * len(values)
+    for rank, number in enumerate(sorted(range(len(values)), key=lambda number: -values[number])):
+        found[number] = 1 / (1 + rank)
+    return found
+
+
+def _lateness(found: Sequence[Seen]) -> list[float]:
+    """0 for the earliest, 1 for the latest."""
+    first, last = (edge((seen.at for seen in found), default=None) for edge in (min, max))
+    if first is None or last is None or first == last:
+        return [0.0] * len(found)
+    return [(seen.at - first) / (last - first) for seen in found]
 
 
 def within(asked: Asked, day: date) -> float:
@@ -268,13 +341,10 @@ def _best_first(one: Placed) -> tuple[float, str]:
     return (-one.score, one.seen.ref)
 
 
-def _around(values: Sequence[float], beside: Sequence[int | None], first: float, second: float, rest: float) -> float:
-    """What the neighbours add: the one before, the one after, and the two beyond them."""
-    total = 0.0
-    for number, worth in zip(beside, (first, second, rest, rest), strict=True):
-        if number is not None and values[number] > -1.0:
-            total += worth * (values[number] + 1.0)
-    return total
+def _around(values: Sequence[float], beside: Sequence[int | None]) -> tuple[float, float, float]:
+    """What stands beside: the one before, the one after, and the two beyond them."""
+    near = [max(values[number] + 1.0, 0.0) if number is not None else 0.0 for number in beside]
+    return near[0], near[1], near[2] + near[3]
 
 
 def _sessions(found: Sequence[Seen]) -> list[list[int]]:
@@ -316,22 +386,7 @@ def named(author: str) -> frozenset[str]:
     return frozenset({whole, *parts}) - {"user", "assistant", "system", "tool"}
 
 
-def _standing(asked: Asked, words: Said, weights: Weights) -> float:
-    value = 0.0
-    if words.standing:
-        value += weights.standing + (weights.standing_for_advice if asked.advice else 0)
-    if words.prefers and asked.advice:
-        value += weights.preference_for_advice
-    return value
-
-
-def _answers(asked: Asked, words: Said, weights: Weights) -> float:
-    if words.role != "assistant":
-        return 0.0
-    return weights.reply + (weights.reply_asked_for if asked.reply else 0)
-
-
-def _apart(placed: Sequence[Placed], said: Mapping[str, Said], weights: Weights) -> list[Placed]:
+def _apart(placed: Sequence[Placed], said: Mapping[str, Said]) -> list[Placed]:
     """A message and its reply are one exchange: the lesser of the two makes room for others."""
     ranks = {(one.seen.thread, one.seen.seq): number for number, one in enumerate(placed)}
     for number, one in enumerate(placed):
@@ -341,5 +396,5 @@ def _apart(placed: Sequence[Placed], said: Mapping[str, Said], weights: Weights)
             continue
         roles = {said[one.seen.ref].role, said[placed[other].seen.ref].role}
         if roles == {"user", "assistant"}:
-            one.signals["role"] += weights.same_exchange
+            one.traits["same_exchange"] = 1.0
     return sorted(placed, key=_best_first)

@@ -30,7 +30,7 @@ PRONOUNS = frozenset(
     herself they them their theirs themselves it its itself""".split()
 )
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:[\u2019'][^\W\d_]+)*(?!\w)")
-_LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\S+@\S+|\w+://\S+|\S*[/\\]\S*")
+LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\S+@\S+|\w+://\S+|\S*[/\\]\S*")
 _SHOUT = re.compile(r"!|\?\s*$|\b(?:lol|haha+|omg|wtf|yay|ugh|wow)\b", re.IGNORECASE)
 _END = re.compile(r"[.!?…]+[)\"'”\u2019\]]*(?=\s+\S)")
 _ABBREVIATION = re.compile(
@@ -63,7 +63,7 @@ def _abbreviates(text: str, match: re.Match[str]) -> bool:
 
 def pronouns(text: str) -> list[str]:
     """The pronouns in a text that are its own words, not part of a quotation, a path or an address."""
-    plain = _LITERAL.sub(" ", text)
+    plain = LITERAL.sub(" ", text)
     return [word for word in _WORD.findall(plain) if _bare(word) in PRONOUNS and not _name(word)]
 
 
@@ -85,7 +85,7 @@ def check(text: str) -> Sound | Unsound:
         return Unsound(f"has {len(text)} characters, at most {LONGEST} are kept")
     if text != normal(text):
         return Unsound("is not normal: line breaks, pictures or signs that print nothing")
-    plain = _LITERAL.sub("x", text)
+    plain = LITERAL.sub("x", text)
     if len(ends(plain)) >= MOST_SENTENCES:
         return Unsound("has more than two sentences")
     if found := pronouns(text):
@@ -98,7 +98,7 @@ def check(text: str) -> Sound | Unsound:
 def fit(text: str) -> str | None:
     """The text made to keep the rules by trimming alone, or None where trimming does not help."""
     text = normal(text).strip(" ,;:-\u2013—")
-    literal = _LITERAL.findall(text)
+    literal = LITERAL.findall(text)
     if "!" in text and not any("!" in part for part in literal):
         text = re.sub(r"\s*!+(?:\s*\?+)?", ".", text)
     text = re.sub(r"([.,;])[.,;]+", r"\1", re.sub(r"\s+([.,;])(?=\s|$)", r"\1", text)).lstrip(".,; ")
@@ -120,7 +120,7 @@ def fit(text: str) -> str | None:
 
 def _hidden(text: str) -> str:
     """The text with what is literal in it covered up, place for place."""
-    return _LITERAL.sub(lambda match: "x" * len(match.group()), text)
+    return LITERAL.sub(lambda match: "x" * len(match.group()), text)
 
 
 def _shortened(text: str) -> str:

@@ -26,6 +26,8 @@ _STATEMENTS = frozenset({"fact", "insight", "journal", "pattern", "workflow"})
 """What is made of single events. A summary of a thread says little about one of them."""
 _READ = 600
 _COMPARED_WORDS = 100
+_LEADS = 3
+"""The first hits, whose names are followed."""
 _COMPARED = 3_000
 _COVERED = 20_000
 
@@ -35,6 +37,8 @@ _TIMES = re.compile(
     r"november|december|\d{4}|weeks?|months?|years?|weekend|days?)\b",
     re.I,
 )
+_NAMED = re.compile(r"(?<=[a-z,;] )[A-Z][^\W\d_]{2,}")
+"""A name within a sentence."""
 _STANDING = re.compile(r"\W*(?:always|never|please (?:always|never)|from now on|whenever|make sure)\b", re.I)
 _PREFERS = re.compile(r"\b(?:i|we)(?:'d| would| really|'ve always)? (?:prefer|like to|always|never|hate|love)\b", re.I)
 
@@ -73,7 +77,8 @@ def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
     covers = rank.coverage(
         asked.words[:_COMPARED_WORDS], {ref: event.text[:_COMPARED] for ref, event in events.items()}
     )
-    said = {ref: _said(event, asked, covers[ref]) for ref, event in events.items()}
+    hops = _hops(asked, placed, events)
+    said = {ref: _said(event, asked, covers[ref], hops[ref]) for ref, event in events.items()}
     facts = _facts(look, sought, made[1] if made else None)
     placed = rank.settle(asked, placed, said, facts)
     return _weighed(replace(asked, core=rarest(asked.core, hits.frequency)), placed, events, hits)
@@ -117,7 +122,15 @@ def _read(look: Look, placed: Sequence[Placed]) -> dict[str, Event]:
     return {f"e:{event.id}": event for event in look.store.events_by_id(look.principal.tenant, ids)}
 
 
-def _said(event: Event, asked: Asked, covers: float) -> Said:
+def _hops(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event]) -> dict[str, float]:
+    """The second step: who and what the first few hits name, and the question does not, leads on to others."""
+    first = [events[one.seen.ref].text[:_READ] for one in placed[:_LEADS]]
+    named = [name for text in first for name in _NAMED.findall(text)]
+    new = [name for name in dict.fromkeys(named) if name.lower() not in asked.words]
+    return rank.coverage(new[:_COMPARED_WORDS], {ref: event.text[:_COMPARED] for ref, event in events.items()})
+
+
+def _said(event: Event, asked: Asked, covers: float, hop: float) -> Said:
     head = event.text[:_READ]
     return Said(
         length=len(event.text),
@@ -127,6 +140,7 @@ def _said(event: Event, asked: Asked, covers: float) -> Said:
         standing=bool(_STANDING.match(head)),
         prefers=asked.advice and bool(_PREFERS.search(head)),
         covers=covers,
+        hop=hop,
     )
 
 

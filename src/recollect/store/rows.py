@@ -256,7 +256,7 @@ def read_relation(row: Row) -> Relation:
 
 
 CONTRADICTION, CONTRADICTION_VALUES = columns(
-    "id, memory_a, memory_b, detected_at, resolved_at, resolution, resolution_note"
+    "id, memory_a, memory_b, detected_at, resolved_at, resolution, resolution_note, why, confidence"
 )
 
 
@@ -270,14 +270,21 @@ def contradiction_columns(record: Contradiction) -> dict[str, object]:
         "resolved_at": record.resolved_at if resolved else None,
         "resolution": record.resolution.value if resolved else None,
         "resolution_note": record.resolution_note if resolved else None,
+        "why": record.why,
+        "confidence": record.confidence,
     }
 
 
 def read_contradiction(row: Row) -> Contradiction:
-    id, memory_a, memory_b, detected_at, resolved_at, resolution, note = row
+    id, memory_a, memory_b, detected_at, resolved_at, resolution, note, why, confidence = row
     if resolution is None:
         return Open(
-            id=RecordId(id), memory_a=ItemId(memory_a), memory_b=ItemId(memory_b), detected_at=moment(detected_at)
+            id=RecordId(id),
+            memory_a=ItemId(memory_a),
+            memory_b=ItemId(memory_b),
+            detected_at=moment(detected_at),
+            why=why or "",
+            confidence=1.0 if confidence is None else confidence,
         )
     return Resolved(
         id=RecordId(id),
@@ -287,6 +294,8 @@ def read_contradiction(row: Row) -> Contradiction:
         resolved_at=moment(resolved_at),
         resolution=Verdict(resolution),
         resolution_note=note or "",
+        why=why or "",
+        confidence=1.0 if confidence is None else confidence,
     )
 
 

@@ -1,90 +1,81 @@
-"""Durable memories out of conversation turns, by rules and, where there is one, the embedder. No language model."""
+"""Durable memories out of conversation turns, by rules and, where there is one, a keeper. No language model."""
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.domain.event import Event
 from recollect.domain.item import Fact
+from recollect.errors import ModelFailed
 from recollect.policy.candidate import Candidate
-from recollect.policy.speech import worth
+from recollect.policy.speech import weighing, worth
 from recollect.policy.speech.draft import Draft
 from recollect.policy.speech.keys import keyed
-from recollect.policy.speech.reading import read
+from recollect.policy.speech.reading import asked, read
+from recollect.policy.speech.weighing import Weights
 from recollect.policy.wording import LONGEST
-from recollect.ports import Embedder
-from recollect.write import worthwhile
-from recollect.write.embedded import embedded
-from recollect.write.prototypes import Prototypes, matrix
+from recollect.ports import Keeper
+
+log = logging.getLogger("recollect.write")
 
 _DECISION = "DECISION"
-_SURE = 3
-"""How far the words of a category must lead for the embedder not to be asked."""
-_LIKENESS = 12
-"""What a cosine of one counts against words that speak for a category."""
 
 
 def extract(
-    turns: Sequence[Event], fresh: frozenset[int], embedder: Embedder | None, *, most: int = 5
+    turns: Sequence[Event], fresh: frozenset[int], keeper: Keeper | None = None, *, most: int = 5
 ) -> list[Candidate]:
     """The memories that the fresh turns hold, at most so many a turn. The other turns are context."""
-    drafts = [draft for draft in read(turns, fresh) if fresh.intersection(draft.witnesses)]
-    if embedder is not None and drafts:
-        drafts, near = _weighed(drafts, embedder)
-        categories = _categories(drafts, near)
-    else:
-        categories = _categories(drafts, None)
     by_turn: dict[int, list[Candidate]] = {}
-    for draft, category in zip(drafts, categories, strict=True):
-        by_turn.setdefault(draft.witnesses[-1], []).append(_candidate(draft, category))
+    for draft in read(turns, fresh, _weights(turns, fresh, keeper)):
+        if fresh.intersection(draft.witnesses):
+            by_turn.setdefault(draft.witnesses[-1], []).append(_candidate(draft))
     return [candidate for found in by_turn.values() for candidate in packed(found, most)]
 
 
-def _weighed(drafts: Sequence[Draft], embedder: Embedder) -> tuple[list[Draft], list[dict[str, float]]]:
-    """The drafts that are no idle talk to the embedder either, and how near each is to every category."""
-    vectors = matrix(embedded(embedder, [draft.text for draft in drafts]))
-    leanings = worthwhile.leanings(embedder, vectors)
-    near = Prototypes.of(embedder).near(vectors)
-    kept = [number for number, draft in enumerate(drafts) if _firm(draft) or leanings[number] <= _margin(draft)]
-    return [drafts[number] for number in kept], [near[number] for number in kept]
+def _weights(turns: Sequence[Event], fresh: frozenset[int], keeper: Keeper | None) -> Weights:
+    """What the keeper says of the sentences of the fresh turns, all of them at once. Nothing where there is none, or
+    it fails: then the rules decide by themselves."""
+    heard = asked(turns, fresh) if keeper is not None else {}
+    if keeper is None or not heard:
+        return {}
+    try:
+        return dict(zip(heard, keeper.weigh(list(heard.values())), strict=True))
+    except ModelFailed as failed:
+        log.warning("memories are chosen by rules for now: %s", failed.what)
+        return {}
 
 
-def _margin(draft: Draft) -> float:
-    return worthwhile.MARGIN_AT_WORK if draft.technical else worthwhile.MARGIN
-
-
-def _firm(draft: Draft) -> bool:
-    """Whether it is kept however it sounds: a rule, a decision, a day, a value of something that is somebody's."""
-    key, _ = keyed(draft.text)
-    return draft.firm or (key is not None and "'s " in key) or "@" in draft.text or "://" in draft.text
-
-
-def _categories(drafts: Sequence[Draft], near: Sequence[Mapping[str, float]] | None) -> list[str]:
-    """By the words of each; where they leave it open, by the prototypes it is nearest to."""
-    found: list[str] = []
-    for number, draft in enumerate(drafts):
-        ranked = worth.categories(draft.text, tech=draft.technical, times=draft.times)
-        if near is not None and worth.lead(ranked) < _SURE:
-            for name, cosine in near[number].items():
-                ranked[name] = ranked.get(name, 0) + _LIKENESS * cosine
-        found.append(max(ranked, key=ranked.__getitem__))
-    return found
-
-
-def _candidate(draft: Draft, category: str) -> Candidate:
+def _candidate(draft: Draft) -> Candidate:
     key, value = keyed(draft.text)
     confidence = 0.6 if draft.hedged else 0.9 if draft.decision or draft.corrects else 0.8
+    category = _category(draft)
     return Candidate(
         text=draft.text,
         body=Fact(key=key, value=value, scope="project" if draft.technical else draft.speaker, confidence=confidence),
         category=category,
-        importance=worth.importance(draft.text, category, times=draft.times),
-        private=worth.private(f"{draft.said} {draft.text}", tech=draft.technical),
+        importance=_importance(draft, category),
+        private=_private(draft),
         witnesses=draft.witnesses,
         valid_from=draft.valid_from,
         valid_to=draft.valid_to,
         corrects=draft.corrects,
         tags=(_DECISION,) if draft.decision else (),
     )
+
+
+def _category(draft: Draft) -> str:
+    by_words = worth.categories(draft.text, tech=draft.technical, times=draft.times)
+    return weighing.category(draft.weighed) or max(by_words, key=by_words.__getitem__)
+
+
+def _importance(draft: Draft, category: str) -> int:
+    return weighing.importance(draft.weighed) or worth.importance(draft.text, category, times=draft.times)
+
+
+def _private(draft: Draft) -> bool:
+    """What either finds private is: who was not meant to see it must not."""
+    by_words = worth.private(f"{draft.said} {draft.text}", tech=draft.technical)
+    return by_words or weighing.private(draft.weighed)
 
 
 def packed(found: list[Candidate], most: int) -> list[Candidate]:

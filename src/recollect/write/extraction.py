@@ -1,4 +1,4 @@
-"""What is worth remembering in messages, as drafts for memory: by rules and the embedder, or by a language model."""
+"""What is worth remembering in messages, as drafts for memory: by rules and a keeper, or by a language model."""
 
 import logging
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from recollect.domain.text import MAX_NAME
 from recollect.errors import ModelFailed
 from recollect.policy import grounded, lifecycle, prompts
 from recollect.policy.candidate import Candidate
-from recollect.ports import Embedder, Store, Writer
+from recollect.ports import Keeper, Store, Writer
 from recollect.write.draft import Draft
 from recollect.write.extract import extract
 
@@ -36,10 +36,10 @@ class Extraction:
 
     store: Store
     clock: Clock
-    embedder: Embedder | None
     writer: Writer | None
     caps: Caps
     tenant: TenantId
+    keeper: Keeper | None = None
     context: int = CONTEXT
 
     def drafts(self, before: Sequence[Event], new: Sequence[Event], user_id: str | None) -> list[Draft]:
@@ -56,7 +56,7 @@ class Extraction:
                 return grounded.extracted(answer, turns, fresh)
             except ModelFailed as failed:
                 log.warning("memories are made by rules for now: %s", failed.what)
-        return extract(turns, fresh, self.embedder, most=self.caps.turn)
+        return extract(turns, fresh, self.keeper, most=self.caps.turn)
 
     def _within_caps(self, found: Sequence[Candidate], turns: Sequence[Event], user_id: str | None) -> list[Draft]:
         """The most important candidates of each turn, as many as the day has room for."""

@@ -16,6 +16,8 @@ _BACK = re.compile(
     r"disregard that|actually no\b)",
     re.IGNORECASE,
 )
+_STATEMENT = 4
+"""Words that make a statement of what stands before."""
 _TURNED = re.compile(
     r"[,;.…—\u2013-]*\s+(?:no,? wait|wait,? no|no,? sorry|sorry,|oh wait|i mean|i meant|make that|or rather|"
     r"correction:?|scratch that|actually)[,:—\u2013-]*\s+",
@@ -25,13 +27,16 @@ _VALUE = re.compile(
     r"(?P<address>[\w.+-]+@[\w-]+\.[\w.]+)|(?P<clock>\b\d{1,2}:\d\d\b|\b\d{1,2}\s?[ap]m\b)|(?P<code>`[^`]+`)|"
     r"(?P<date>(?:\bon\s)?(?:\b(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s(?:the\s)?)?(?:\d{1,2}(?:st|nd|"
     r"rd|th)?\s+(?:of\s+)?)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\s+\d{1,2}(?:st|nd|"
-    r"rd|th)?\b)?(?:,?\s+\d{4})?|\bthe\s\d{1,2}(?:st|nd|rd|th)\b|(?:\bon\s)?\b(?:mon|tues|wednes|thurs|fri|"
+    r"rd|th)?\b)?(?:,?\s+\d{4})?|(?:\bthe\s)?\b\d{1,2}(?:st|nd|rd|th)\b|(?:\bon\s)?\b(?:mon|tues|wednes|thurs|fri|"
     r"satur|sun)day\b)|"
     r"(?P<number>[$€£]?\b\d[\d.,]*\d\b|[$€£]?\b\d\b)|"
     r"(?P<count>\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)|"
     r"(?P<name>\b[A-ZÀ-ÖØ-Þ][\w-]*[a-zà-öø-ÿ]\w*\b)",
     re.IGNORECASE,
 )
+_NTH = re.compile(r"(?:the\s)?(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
+_DAY = re.compile(r"(?<=[a-z]\s)\d{1,2}(?=,|$)")
+"""The day in a date that is written out: the 9 of "May 9, 2025"."""
 _NO_NAMES = frozenset(
     """actually wait no sorry oops typo correction scratch my i make it that the not just we he she they and but
     ok oh ah update nope let small this its a""".split()
@@ -78,8 +83,20 @@ def correction(text: str) -> str:
 
 def takes_back(text: str) -> bool:
     """Whether a sentence says that the one before does not hold."""
+    return _back(text) is False
+
+
+def takes_itself_back(text: str) -> bool:
+    """Whether a sentence says in the end that it does not matter: "the booking has a typo, never mind"."""
+    return _back(text) is True
+
+
+def _back(text: str) -> bool | None:
+    """Whether what is taken back stands in the sentence itself; None where nothing is."""
     lower = text.lower()
-    return any(hint in lower for hint in ("that", "it", "said", "mind", "actually no")) and bool(_BACK.search(text))
+    hinted = any(hint in lower for hint in ("that", "it", "said", "mind", "actually no"))
+    found = _BACK.search(text) if hinted else None
+    return None if found is None else len(text[: found.start()].split()) >= _STATEMENT
 
 
 def settled(text: str) -> str:
@@ -119,5 +136,7 @@ def amended_by(earlier: str, correction: str) -> str | None:
     if unit and re.search(r"\b(?:not|is|was|and|because|i|we)\b", unit, re.IGNORECASE):
         unit = ""
     text = re.sub(r"^on ", "", value.text, flags=re.IGNORECASE) if value.kind == "date" else value.text
+    if (nth := _NTH.fullmatch(text)) and (day := _DAY.search(old.text)):
+        return f"{earlier[: old.start + day.start()]}{nth[1]}{earlier[old.start + day.end() :]}"
     lead = "on " if old.text.lower().startswith("on ") and value.kind == "date" else ""
     return f"{earlier[: old.start]}{lead}{text}{unit}{earlier[old.end :]}"

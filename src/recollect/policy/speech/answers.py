@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.policy.speech.idle import hard
-from recollect.policy.speech.phrasing import Voice, retold
+from recollect.policy.speech.phrasing import Voice, retold, subjected
 from recollect.policy.speech.sentences import Sentence, sentences
 from recollect.policy.speech.talk import Talk, asks, opening, talk
 from recollect.policy.speech.wrapping import stripped
@@ -208,6 +208,21 @@ def _answered(before: str, first: Sentence, voice: Voice) -> Reply | None:
         1,
         decision=False,
     )
+
+
+def fragment(before: str, first: Sentence, voice: Voice) -> Reply | None:
+    """A few words without a verb, told with the sentence that they answer: "Me until August, then Noor"."""
+    said = sentences(before)
+    if not said or len(first.words) > _FEW or subjected(first.text, voice.speaker, dropped=False) is not None:
+        return None
+    asked = stripped(said[-1].text).text.replace('"', "'")
+    if len(asked) > _QUOTED:
+        return None
+    return Reply(f'To "{asked}", {voice.speaker} answered {_bare(retold(first.text, voice))}', 1, decision=False)
+
+
+_FEW = 12
+_QUOTED = 140
 
 
 def _topic(question: str, voice: Voice) -> str:

@@ -56,7 +56,9 @@ def goes_by(text: str, speaker: str) -> str | None:
 
 
 DISMISSES = re.compile(r"(?:actually,?\s+)?(?:no,?\s+)?forget\s+(?:about\s+)?([A-Z]\w+),\s+", re.IGNORECASE)
-EXPLETIVE = re.compile(r"it(?:'s| is| was) (?:so |really |very |quite )?\w+ (?:to|that|when|how|what)\b", re.IGNORECASE)
+EXPLETIVE = re.compile(
+    r"it(?:'s| is| was) (?:so |really |very |quite )?[^\W\d]+ (?:to|that|when|how|what)\b", re.IGNORECASE
+)
 """A sentence whose "it" means nothing: "It was special to watch"."""
 OWN = re.compile(r"\b(?:i|my|me|we|our|us)\b", re.IGNORECASE)
 LEANS = re.compile(

@@ -22,12 +22,16 @@ _FROM_TOMORROW = re.compile(
     r"\b(?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week|month)s? (?:from|after) tomorrow\b",
     re.IGNORECASE,
 )
+_AGO_TODAY = re.compile(
+    r"\b(?P<count>\d{1,2}|a|one|two|three|four|five|six|ten) (?P<unit>day|week)s? ago (?:today|on the day)\b",
+    re.IGNORECASE,
+)
 _FROM_TODAY = re.compile(r"\b(\w+ (?:day|week|month|year)s?) from (?:today|now)\b", re.IGNORECASE)
 _FROM_NOW_ON = re.compile(r",?\s*\bfrom now on\b,?", re.IGNORECASE)
 _NTH = re.compile(r"(?:on |by )?the (\d{1,2})(?:st|nd|rd|th)$", re.IGNORECASE)
-_CLAUSE = re.compile(
-    r", (?=and |but |so |because |which |then )|; |\. | because | and (?=(?:has|have|needs?|wants?|will|plans?) )"
-)
+_CLAUSE = re.compile(r", (?=[a-z])| answered |: |; |\. | because | and (?=(?:has|have|needs?|wants?|will|plans?) )")
+_LASTED = re.compile(r"in (?:an?|one|two|three|\d+) (?:day|week|month|year)s?\b", re.IGNORECASE)
+"""How long something took, after a verb in the past."""
 _AHEAD = re.compile(
     r"\b(?:is|are|gets?|will|must|has to|have to|needs?|should|can|wants?|going to|decided to|agreed to|promised to|"
     r"goal|deadline|offers?|becomes?|expires?|leaves?|"
@@ -91,7 +95,7 @@ def dated(text: str, at: datetime) -> Dated:
     words = Sentence(text).words
     if _TIMELY.isdisjoint(words) and not any(sign.isdigit() for sign in text):
         return Dated(text)
-    if "from" in words or "within" in words or "after" in words:
+    if not {"from", "within", "after", "ago"}.isdisjoint(words):
         text = _spelled(text, at.date())
     found = [
         mention for mention in _anchored(text, _joined(text, _mentions(text, at.date()))) if not _habit(text, mention)
@@ -119,12 +123,13 @@ def _spelled(text: str, at: date) -> str:
     """Spans that are counted from a day: "within two weeks", "a week from tomorrow"."""
     text = _FROM_NOW_ON.sub("", text)
     text = _WITHIN.sub(lambda match: _deadline(match, at), text)
+    text = _AGO_TODAY.sub(lambda match: _deadline(match, at, "on", back=True), text)
     text = _FROM_TOMORROW.sub(lambda match: _deadline(match, at + timedelta(days=1), "on"), text)
     return _FROM_TODAY.sub(r"in \1", text)
 
 
-def _deadline(match: re.Match[str], at: date, word: str = "by") -> str:
-    count = _COUNTS.get(match["count"].lower()) or int(match["count"])
+def _deadline(match: re.Match[str], at: date, word: str = "by", *, back: bool = False) -> str:
+    count = (_COUNTS.get(match["count"].lower()) or int(match["count"])) * (-1 if back else 1)
     days = {"day": 1, "week": 7, "month": 30}[match["unit"].lower()]
     try:
         return f"{word} {calendar.day(at + timedelta(days=count * days))}"
@@ -140,7 +145,9 @@ def _mentions(text: str, at: date) -> list[Mention]:
         clause = text[start:end]
         back = _looks_back(clause)
         found += [
-            replace(each, start=each.start + start, end=each.end + start) for each in mentions(clause, at, back=back)
+            replace(each, start=each.start + start, end=each.end + start)
+            for each in mentions(clause, at, back=back)
+            if not (back and each.first > at and _LASTED.match(clause, each.start))
         ]
         start = end
     return found

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.domain.judgement import Weighed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
@@ -19,6 +21,8 @@ class Draft:
     corrects: bool = False
     hedged: bool = False
     firm: bool = False
-    """It was said as a rule, a decision or a correction, or names a day: it is kept however it sounds."""
+    """It was said as a rule, a decision or a correction, or names a day."""
+    weighed: tuple[Weighed, ...] = ()
+    """What a keeper says of the sentences it was drawn from; nothing where none was asked."""
     valid_from: datetime | None = None
     valid_to: datetime | None = None

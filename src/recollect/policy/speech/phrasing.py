@@ -13,7 +13,7 @@ _LITERAL = r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\w+://\S+|[\w.+-]+@[\w-]+\.[
 _TOKENS = re.compile(rf"(?P<literal>{_LITERAL})|(?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?![\w]))|(?P<other>\w+|[^\w\s])")
 
 _SHORT = re.compile(
-    r"\b(i|we|you|he|she|it|they|that|there|who|what|where|here|name|this)'(d|s|m|ve|ll|re)\b(?=(\s+[\w']+)?)"
+    r"\b(i|we|you|he|she|it|they|that|there|who|what|where|here|name|this|mine)'(d|s|m|ve|ll|re)\b(?=(\s+[\w']+)?)"
     r"|\b(is|are|was|were|do|does|did|has|have|had|would|could|should|must|need|ca|wo)n't\b",
     re.IGNORECASE,
 )
@@ -125,7 +125,7 @@ class _Retelling:
 
     def _word(self, word: str, place: int) -> str:
         low = word.lower()
-        if low not in _TOLD:
+        if low not in _TOLD or (len(word) > 1 and word.isupper() and self._text != self._text.upper()):  # the US, IT
             told = self._verb(word, low, place) if self._pending or self._subject else word
             self._subject = self._subject and low not in _MODAL  # "will go and see": no verb of its own follows
             return told
@@ -198,7 +198,7 @@ class _Retelling:
             case "it" if place == 0:
                 return before.subject or now.thing or low
             case "it" | "itself":
-                return now.thing or low
+                return low if now.thing and self._acts(now.thing) else now.thing or low
             case "its":
                 return _of(now.thing, low)
             case "they":
@@ -209,6 +209,11 @@ class _Retelling:
                 return now.group or low
             case _:
                 return _of(now.group, low)
+
+    def _acts(self, thing: str) -> bool:
+        """Whether the clause so far begins with the thing: what it does, it does to something else."""
+        clause = re.split(r"[,;:]| and | but ", "".join(self._said))[-1].strip().lower()
+        return self._before not in _OPENING and clause.startswith(thing.lower())
 
     def _short(self, name: str | None) -> str | None:
         """Somebody who was named in this sentence already is called by the name alone."""
@@ -334,6 +339,8 @@ def subjected(text: str, speaker: str, *, dropped: bool, answers: bool = False) 
     words = re.findall(r"[\w'-]+", text)
     if not words:
         return None
+    if text[0] in '"\u201c`':
+        return text  # a word that is spoken of, whatever its form
     first = words[0].lower()
     if _TOOK.match(text):
         return None  # its subject is something said before

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from recollect.domain.event import Event
+from recollect.domain.judgement import Heard
 from recollect.policy.secrets import redact
 from recollect.policy.speech import referents
 from recollect.policy.speech import turns as whole_turns
@@ -17,6 +18,7 @@ from recollect.policy.speech.sentences import sentences
 from recollect.policy.speech.speakers import ASSISTANT, is_person, listener, name_of
 from recollect.policy.speech.telling import LATELY, Turn
 from recollect.policy.speech.thread import Thread
+from recollect.policy.speech.weighing import Weights, heard
 from recollect.policy.speech.worth import technical
 
 _RECENT = 3
@@ -27,8 +29,16 @@ _SOMEBODY = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
 _SOMETHING = re.compile(r"\b(?:it|its|they|them|their|that)\b", re.IGNORECASE)
 
 
-def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
+def asked(turns: Sequence[Event], fresh: frozenset[int]) -> dict[tuple[int, str], Heard]:
+    """What a keeper is asked before the fresh turns are read. Nothing of prompts and injections: no word of a keeper
+    could make statements of them."""
+    said = {place: redact(_read_of(turns[place], known=False)).text for place in fresh if is_person(turns[place])}
+    return heard(turns, {place: text for place, text in said.items() if not _orders(text)})
+
+
+def read(turns: Sequence[Event], fresh: frozenset[int], weights: Weights | None = None) -> list[Draft]:
     """The statements of the fresh turns, corrected by what was said later. The others tell who and what is spoken of.
+    `weights`: what a keeper answered when it was `asked`; without one the rules alone say what is worth keeping.
 
     What others state is read again only where a fresh turn may correct it, and they are skimmed where no pronoun of a
     fresh turn can point to them.
@@ -42,12 +52,12 @@ def read(turns: Sequence[Event], fresh: frozenset[int]) -> list[Draft]:
         text = _read_of(turn, known=place not in fresh)
         if not (known and place < since):
             text = redact(text).text
-        _weigh(thread, turns, place, text)
+        _place_of_work(thread, turns, place, text)
         if is_person(turn):
             if known and place < since:
                 thread.plays(text)
-            elif not whole_turns.prompts(text) and not whole_turns.injects(text):
-                Turn(thread, turns, place, text).read(known=known, recent=place >= since)
+            elif not _orders(text):
+                Turn(thread, turns, place, text, weights or {}).read(known=known, recent=place >= since)
         elif turn.role == "assistant" and place >= since and not whole_turns.injects(text):
             for sentence in sentences(text):
                 thread.referents = referents.after(thread.referents, sentence.text, name_of(turn), own=False)
@@ -62,7 +72,12 @@ def _pointed_to(turns: Sequence[Event], fresh: frozenset[int], first: int) -> in
     return first - 1 if any(_SOMETHING.search(text) for text in said) else first
 
 
-def _weigh(thread: Thread, turns: Sequence[Event], place: int, text: str) -> None:
+def _orders(text: str) -> bool:
+    """Whether a turn tells an assistant what it is or what it has to do for whom: nothing of it is a statement."""
+    return whole_turns.prompts(text) or whole_turns.injects(text)
+
+
+def _place_of_work(thread: Thread, turns: Sequence[Event], place: int, text: str) -> None:
     """Whether the conversation is about work on a system, as far as this turn shows."""
     turn = turns[place]
     if turn.role == "system" or thread.at_desk:

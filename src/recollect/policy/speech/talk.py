@@ -291,7 +291,7 @@ def _order(sentence: Sentence) -> Talk:
         cheers = second == "keep" and bool(re.search(r"\bkeep (?:\w+ ){0,3}\w+ing\b", sentence.text, re.IGNORECASE))
         lasting = second in _LASTING_VERBS or "go with" in sentence.flat
         return Talk.RULE if lasting and not cheers else Talk.ERRAND
-    if first in _LASTING_VERBS and second not in ("is", "was", "are", "of", "has"):
+    if first in _LASTING_VERBS and second not in ("is", "was", "are", "of", "has") and not _is_subject(sentence):
         return Talk.RULE
     if first in _ERRANDS and not _is_subject(sentence):
         return Talk.RULE if lasts(sentence) or second in _FORMATS else Talk.ERRAND

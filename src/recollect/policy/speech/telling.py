@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from recollect.domain.event import Event
+from recollect.domain.judgement import Weighed
 from recollect.policy.secrets import redact
 from recollect.policy.speech import idle, referents, talk
 from recollect.policy.speech import turns as whole_turns
-from recollect.policy.speech.amends import amended_by, correction, corrects, settled, takes_back
-from recollect.policy.speech.answers import reply
+from recollect.policy.speech.amends import correction, corrects, settled, takes_back, takes_itself_back
+from recollect.policy.speech.answers import fragment, reply
 from recollect.policy.speech.clauses import (
     AFTERTHOUGHT,
     BARE,
@@ -24,20 +25,22 @@ from recollect.policy.speech.clauses import (
     labelled,
     last_clause,
     main_clause,
-    matter,
     riddle,
     without_hidden,
 )
 from recollect.policy.speech.dated import Dated, dated
 from recollect.policy.speech.draft import Draft
-from recollect.policy.speech.orders import ordered
+from recollect.policy.speech.fleeting import fleeting
+from recollect.policy.speech.hushed import gives_away
+from recollect.policy.speech.orders import allows, ordered, wanted
 from recollect.policy.speech.phrasing import TEAM, Voice, expanded, retold, subjected, verbless
-from recollect.policy.speech.referents import KIN, Referents
 from recollect.policy.speech.sentences import QUOTATION, Sentence, english, prose, sentences
 from recollect.policy.speech.speakers import ASSISTANT, listener, name_of
+from recollect.policy.speech.stand_ins import hangs, stood_in
 from recollect.policy.speech.talk import Talk
 from recollect.policy.speech.thread import Thread
 from recollect.policy.speech.verbs import BASES
+from recollect.policy.speech.weighing import HIDDEN, Weights, doubtless, hides, kept, sure
 from recollect.policy.speech.wellformed import broken, opened, says_nothing, tidy
 from recollect.policy.speech.worth import DECIDED, KEPT, worth
 from recollect.policy.speech.wrapping import stripped
@@ -45,6 +48,7 @@ from recollect.policy.wording import fit
 
 _LETS = re.compile(r"let'?s\b|let us\b", re.IGNORECASE)
 _NOTED = re.compile(r"(?:don't|do not) forget\b|remember (?:that|to)\b|remind me\b|call me\b|note\b", re.IGNORECASE)
+_ASKED = 100
 LATELY = 600
 """Characters at the end of an assistant's turn that say what is spoken of next."""
 
@@ -57,8 +61,11 @@ def _unsound(text: str) -> bool:
 class Turn:
     """One turn of a person."""
 
-    def __init__(self, thread: Thread, turns: Sequence[Event], place: int, text: str) -> None:
+    def __init__(self, thread: Thread, turns: Sequence[Event], place: int, text: str, weights: Weights) -> None:
         self._thread, self._turns, self._place, self._text = thread, turns, place, text
+        self._weights = weights
+        self._weighed: Weighed | None = None
+        """What a keeper says of the sentence that is read; None where it was not asked."""
         self._turn = turns[place]
         self._speaker, self._listener = name_of(self._turn), listener(turns, place)
         self._dropped = False
@@ -69,40 +76,60 @@ class Turn:
 
     def read(self, *, known: bool, recent: bool) -> None:
         """`known`: its statements were read before; it is context. `recent`: "she" may mean somebody named in it."""
-        if self._thread.plays(self._text):
-            return
-        if known and not recent:
+        played = self._thread.plays(self._text)
+        if (played and not self._weights) or (known and not recent):
             return
         self._thread.forget_things(self._turns, self._place)
-        start = whole_turns.cites(self._text)
-        read = sentences(self._text if start is None else self._text[:start])
-        self._whole = [sentence for sentence in read if english(sentence)]
+        self._whole = self._meant_so(played=played)
         if known:
             for sentence in self._whole:
                 self._mention(sentence)
             return
         said = [decided_part(sentence) for sentence in self._whole]
         kinds = [talk.talk(sentence) for sentence in said]
-        if Talk.INJECTION in kinds or (Talk.JOKE in kinds and len(said) <= 3) or riddle(said, kinds):
+        weights = [self._weight(sentence) for sentence in self._whole]
+        if Talk.INJECTION in kinds or any(one and one.injection >= HIDDEN for one in weights):
             return
-        self._sentences(said, kinds)
+        if ((Talk.JOKE in kinds and len(said) <= 3) or riddle(said, kinds)) and not any(map(sure, weights)):
+            return
+        self._sentences(said, kinds, weights)
 
-    def _sentences(self, said: list[Sentence], kinds: list[Talk]) -> None:
-        used = self._reply(said)
+    def _meant_so(self, *, played: bool) -> list[Sentence]:
+        """The sentences that the speaker means: not those of a part that is played, nor what somebody else wrote,
+        unless the keeper has no doubt."""
+        start = whole_turns.cites(self._text)
+        read = sentences(self._text)
+        own = 0 if played else len(read) if start is None else len(sentences(self._text[:start]))
+        meant = [one for place, one in enumerate(read) if place < own or doubtless(self._weight(one))]
+        return [sentence for sentence in meant if english(sentence)]
+
+    def _weight(self, sentence: Sentence) -> Weighed | None:
+        return self._weights.get((self._place, sentence.text))
+
+    def _sentences(self, said: list[Sentence], kinds: list[Talk], weights: list[Weighed | None]) -> None:
+        used = self._reply(said, weights)
         correcting = bool(said) and corrects(said[0].text)
         if correcting and self._correct(said):
             return
         for number, (sentence, kind) in enumerate(zip(said, kinds, strict=True)):
             if number and corrects(sentence.text) and self._before and self._correct([sentence]):
                 continue
-            if number >= used:
+            self._weighed = weights[number]
+            left = hides(self._weighed) or self._gives_away(sentence, number) or takes_itself_back(sentence.text)
+            if number >= used and not left:
                 if takes_back(sentence.text):
-                    self._take_back()
+                    self._thread.take_back(self._speaker)
                 kept = self._sentence(sentence, kind, correcting=correcting and number == 0)
                 self._before = kept if kept or len(sentence.words) > 2 else self._before
-            if kind is Talk.HYPOTHETICAL:
+            if kind is Talk.HYPOTHETICAL and self._weighed is None:
                 return  # what follows is part of the supposition
             self._mention(Sentence(stripped(self._whole[number].text).text))
+
+    def _gives_away(self, sentence: Sentence, number: int) -> bool:
+        """Whether a sentence holds a secret, by itself or as the answer to the turn before."""
+        text = without_hidden(sentence.text)
+        asked = prose(self._turns[self._place - 1].text[-LATELY:]) if self._place and not number else ""
+        return gives_away(text) or (asked.rstrip().endswith("?") and gives_away(f"{asked[-_ASKED:]} {text}"))
 
     # -- one sentence ---------------------------------------------------------------------------------------
 
@@ -112,29 +139,23 @@ class Turn:
         if names := goes_by(sentence.text, self._speaker):
             return self._keep(names, Sentence(f"I {names}"), (self._place,), rule=True)
         goes_on = kind is Talk.ERRAND and self._dropped and sentence.words[0] in BASES
+        kind = self._meant(kind)
         if kind not in (Talk.STATEMENT, Talk.RULE) and not goes_on:
             return None
-        text = settled(without_hidden(sentence.text))
-        if QUOTATION in text:
-            if re.search(rf"(?::|said|says|wrote|writes|goes|reads|that)\W*{QUOTATION}|^\W*{QUOTATION}", text):
-                return None  # it introduces a quotation
-            text = text.replace(QUOTATION, " ")
-        if found := DISMISSES.match(text):
-            self._mention(Sentence(f"using {found[1]}"))
-            text = text[found.end() :]
-        bare = stripped(text)
+        bare = stripped(self._own_words(sentence))
         if not bare.text or EXPLETIVE.match(bare.text):
             return None
         if bare.label:
             self._mention(Sentence(labelled(bare.label)))
         said = idle.unadorned(Sentence(bare.text))
-        again = Talk.STATEMENT if goes_on else talk.talk(said)
+        again = Talk.STATEMENT if goes_on else self._meant(talk.talk(said))
         if again in (Talk.QUESTION, Talk.JOKE, Talk.ERRAND, Talk.SMALL_TALK) or (
             kind is Talk.STATEMENT and again is Talk.DEFERRED
         ):
             return None
         rule = again is Talk.RULE
-        if rule and self._listener != ASSISTANT and not self._thread.technical and not self._noted(said):
+        asks = rule and self._listener != ASSISTANT and not self._thread.technical
+        if asks and not sure(self._weighed) and not self._noted(said):
             return None  # it cheers somebody on, or asks a favour
         if rule and _LETS.match(said.text) and idle.points_back(said.text):
             return None
@@ -158,6 +179,26 @@ class Turn:
             fragment=fragment,
         )
 
+    def _own_words(self, sentence: Sentence) -> str:
+        """The sentence as it ends up, without secrets and quotations; "" where it only introduces a quotation."""
+        text = settled(without_hidden(sentence.text))
+        if QUOTATION in text:
+            if re.search(rf"(?::|said|says|wrote|writes|goes|reads|that)\W*{QUOTATION}|^\W*{QUOTATION}", text):
+                return ""
+            text = text.replace(QUOTATION, " ")
+        if found := DISMISSES.match(text):
+            self._mention(Sentence(f"using {found[1]}"))
+            text = text[found.end() :]
+        return text
+
+    def _meant(self, kind: Talk) -> Talk:
+        """The kind of a sentence, or what it is after all where the keeper is sure that it is worth keeping."""
+        if kind in (Talk.STATEMENT, Talk.RULE, Talk.QUESTION, Talk.INJECTION) or not sure(self._weighed):
+            return kind
+        if kind is Talk.JOKE and not doubtless(self._weighed):
+            return kind
+        return Talk.RULE if kind is Talk.ERRAND else Talk.STATEMENT
+
     def _noted(self, said: Sentence) -> bool:
         """Whether an order to another person is a note of a day: "don't forget our concert on Friday"."""
         return bool(_NOTED.match(said.text)) and dated(said.text, self._turn.ts).times > 0
@@ -178,11 +219,12 @@ class Turn:
         """The sentence in the third person, whether it leans on the one before, and whether it is only part of one."""
         voice = self._voice()
         leans = bool(LEANS.match(said.text))
-        if rule:
+        if rule and not (self._listener != ASSISTANT and allows(said.text)):
             return ordered(said.text, voice), leans, False
         whole = subjected(said.text, self._speaker, dropped=self._dropped, answers=self._listener != ASSISTANT)
-        if whole is None and self._listener == ASSISTANT and said.says("always", "never", "only", "please", "ever"):
-            return f"{self._speaker} wants {retold(said.text[0].lower() + said.text[1:], voice)}", False, False
+        if whole is None and self._listener == ASSISTANT and wanted(said):
+            lower = said.text if said.text[:2].isupper() else said.text[0].lower() + said.text[1:]
+            return f"{self._speaker} wants {retold(lower, voice)}", False, False
         if whole is None and label:
             return retold(f"{label}: {said.text}", voice), False, False
         if whole is None:
@@ -205,21 +247,20 @@ class Turn:
         fragment: bool = False,
     ) -> Draft | None:
         when = dated(told, self._turn.ts)
-        if not (decision or rule or correcting) and self._idle(said, when):
-            return None
         own = bool(OWN.search(said.text))
         joins = self._before is not None and (leans or (self._before.decision and not own and not rule))
         value = worth(said, when.times)
         if joins:
             value = max(value, worth(Sentence(told), when.times), 1)
         value = (max(value, 0) + 2 if decision or rule else value) + joins - hedged
-        if value < KEPT:
+        rules = value >= KEPT and (decision or rule or correcting or not self._fleeting(said, when))
+        if not kept(self._weighed, rules=rules):
             return None
         decision = decision or said.says(DECIDED)
         text = self._worded(when.text)
         if text is None or (decision and not correcting and idle.points_back(when.text)):
             return None
-        if says_nothing(text) or (not decision and not rule and _unsound(text)):
+        if says_nothing(text) or (not decision and not rule and not sure(self._weighed) and _unsound(text)):
             return None
         draft = Draft(
             text=text,
@@ -232,50 +273,36 @@ class Turn:
             corrects=correcting or said.says("no longer", "not anymore", "changed from", "instead of"),
             hedged=hedged,
             firm=decision or correcting or when.times > 0 or (rule and len(witnesses) == 1),
+            weighed=() if self._weighed is None else (self._weighed,),
             valid_from=when.valid_from,
             valid_to=when.valid_to,
         )
         if correcting:
-            self._drop_rival(draft)
+            self._thread.drop_rivals(draft)
         elif joins and (both := self._joined(draft)):
             return both
-        elif fragment:
-            noted = fit(f"{self._speaker} noted: {text}") if self._listener == ASSISTANT else None
-            if noted is None or value <= KEPT:
+        elif fragment or hangs(text):
+            noted = fit(f"{self._speaker} noted: {text}")
+            if noted is None or not (sure(self._weighed) or (self._listener == ASSISTANT and value > KEPT)):
                 return None
             draft = replace(draft, text=noted)
+        return self._kept(draft)
+
+    def _kept(self, draft: Draft) -> Draft:
         if all(draft.text != other.text for other in self._thread.drafts):
             self._thread.drafts.append(draft)
         return draft
 
-    def _idle(self, said: Sentence, when: Dated) -> bool:
-        """Whether a statement is of no use tomorrow."""
-        hard = idle.hard(said.text, when.times)
-        if idle.points(said) or idle.passing(said):
-            return True
-        if self._listener == ASSISTANT:
-            if self._thread.technical:
-                return not when.times and idle.wished(said)
-            return idle.judges(said) or (not hard and idle.idle(said, when.text))
-        if idle.to_listener(said, hard=hard) or idle.vague(
-            said, dated=when.times > 0, kin=not KIN.isdisjoint(said.words)
-        ):
-            return True
-        if idle.chatter(said, hard=hard, names=self._names(when.text)):
-            return True
-        return idle.idle(said, when.text) and not hard
-
-    def _names(self, text: str) -> bool:
-        """Whether a statement is about somebody by name, or about somebody's kin."""
-        found = referents.after(Referents(), text, self._speaker).persons
-        return any(not person.name.startswith(self._listener[:3]) for person in found)
+    def _fleeting(self, said: Sentence, when: Dated) -> bool:
+        return fleeting(said, when, speaker=self._speaker, listener=self._listener, technical=self._thread.technical)
 
     def _worded(self, text: str) -> str | None:
         """The statement as it is kept: whole, or up to where it goes on with a pronoun."""
         text = opened(text, self._listener)
         twice = self._thread.technical or self._listener == ASSISTANT
-        for part in (text, main_clause(text), last_clause(text)):
-            tidied = opened(tidy(part, self._speaker, twice=twice), self._listener)
+        certain = sure(self._weighed)
+        for part in (text, *((stood_in(text),) if certain else ()), main_clause(text), last_clause(text)):
+            tidied = opened(part if certain else tidy(part, self._speaker, twice=twice), self._listener)
             if tidied and (fitting := fit(tidied)):
                 return fitting
         return None
@@ -293,8 +320,9 @@ class Turn:
             text=text,
             said=f"{before.said} {draft.said}",
             times=before.times + draft.times,
-            decision=before.decision or draft.decision,
             firm=before.firm or draft.firm,
+            weighed=(*before.weighed, *draft.weighed),
+            decision=before.decision or draft.decision,
             valid_from=before.valid_from or draft.valid_from,
             valid_to=before.valid_to or draft.valid_to,
         )
@@ -316,17 +344,23 @@ class Turn:
             return
         thread.referents = referents.after(thread.referents, sentence.text, self._speaker, we=self._voice().we)
 
-    def _reply(self, said: list[Sentence]) -> int:
+    def _reply(self, said: list[Sentence], weights: list[Weighed | None]) -> int:
         """What the turn settles as a reply to the assistant; how many of its sentences that used up."""
         before = self._place - 1
-        if before < 0 or self._turns[before].role != "assistant" or not said:
+        if before < 0 or not said or self._turns[before].role in ("tool", "document", "system"):
             return 0
         asked = redact(self._turns[before].text[-2 * LATELY :]).text
         if whole_turns.injects(asked):
             return 0
-        found = reply(prose(asked), said, self._voice())
+        heard = prose(asked)
+        if self._gives_away(said[0], 0):
+            return 0
+        found = reply(heard, said, self._voice()) if self._turns[before].role == "assistant" else None
+        if found is None and sure(weights[0]):
+            found = fragment(heard, said[0], self._voice())
         if found is None:
             return 0
+        self._weighed = None if found.decision else weights[0]
         self._before = self._keep(
             found.text,
             Sentence(f"{asked[-200:]} {said[0].text}"),
@@ -347,47 +381,19 @@ class Turn:
         """
         words = " ".join(sentence.text for sentence in said)
         bare = stripped(correction(words)).text
-        if not elliptic(bare):
+        if not elliptic(bare) or gives_away(words):
             return False
-        for number in range(len(self._thread.drafts) - 1, -1, -1):
-            draft = self._thread.drafts[number]
-            if draft.speaker != self._speaker:
-                continue
-            when = dated(bare, self._turn.ts).text
-            amended = amended_by(draft.text, when)
-            text = fit(amended) if amended else None
-            if text is None or text.count(self._speaker) < draft.text.count(self._speaker):
-                continue
-            witnesses = tuple(dict.fromkeys((*draft.witnesses, self._place)))
-            self._thread.drafts[number] = replace(
-                draft, text=text, said=f"{draft.said} {bare}", witnesses=witnesses, corrects=True, firm=True
-            )
-            rest = AFTERTHOUGHT.search(said[0].text)
-            for sentence in [*([Sentence(rest[1])] if rest else []), *said[1:]]:
-                self._after_correction(sentence)
-            return True
-        return False
+        value = dated(bare, self._turn.ts).text
+        if not self._thread.amend(self._speaker, value, bare, self._place):
+            return False
+        rest = AFTERTHOUGHT.search(said[0].text)
+        for sentence in [*([Sentence(rest[1])] if rest else []), *said[1:]]:
+            self._after_correction(sentence)
+        return True
 
     def _after_correction(self, sentence: Sentence) -> None:
+        self._weighed = self._weight(sentence)
         if takes_back(sentence.text):
-            self._take_back()
+            self._thread.take_back(self._speaker)
         self._sentence(sentence, talk.talk(sentence), correcting=False)
         self._mention(sentence)
-
-    def _take_back(self) -> None:
-        """The sentence before, of this turn or the last one of the speaker, does not hold."""
-        drafts = self._thread.drafts
-        for number in range(len(drafts) - 1, -1, -1):
-            if drafts[number].speaker == self._speaker:
-                if not drafts[number].corrects:
-                    del drafts[number]
-                return
-
-    def _drop_rival(self, draft: Draft) -> None:
-        """An earlier statement about the same matter gives way to its correction."""
-        mine = matter(draft.text)
-        self._thread.drafts[:] = [
-            other
-            for other in self._thread.drafts
-            if other.speaker != draft.speaker or len(mine & matter(other.text)) < max(2, len(matter(other.text)) // 2)
-        ]

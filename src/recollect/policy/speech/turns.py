@@ -24,16 +24,26 @@ _INJECTION = re.compile(
     |\b(?:do\snot|don't|never)\s(?:tell|inform|ask|alert|mention\sthis\sto|show\sthis\sto|
     reveal\sthis\sto)\s(?:the\s)?(?:user|him\sagain|her\sagain|them\sagain|owner|anyone\sfor\s(?:confirmation|
     permission))
-    |\bwithout\s(?:asking|confirmation|confirming|further\sapproval|permission|telling\sthe\suser)
+    |(?:^|[.!?\n])(?:(?!\b(?:we|i|i'd|our|my)\b)[^.!?\n]){0,90}\bwithout\s(?:asking|confirmation|confirming|
+    further\sapproval|permission|telling\sthe\suser)
     |\b(?:approved?|authori[sz]ed?|pre-approved|consented\sto|allows?)\s(?:all|any|every|the\stransfer|
     unlimited|automatic)\b
     |\b(?:full|unlimited|unrestricted|root|admin(?:istrator)?)\s(?:access|rights?|permissions?|
     privileges)\s(?:to\s(?:every|all|any|anyone)|for\s(?:every|all|any)|have\sbeen|has\sbeen|is\sgranted)
     |\b(?:given|granted|gave|grants?|has)\s(?:\w+\s){0,3}(?:full|unlimited|unrestricted|
     admin)\s(?:\w+\s)?(?:access|rights?|permissions?|privileges)
-    |\b(?:send|wire|transfer|forward|exfiltrate|upload|post)\s(?:all|every|any|the\suser's|their|money|funds|
+    |\b(?:send|wire|transfer|forward|exfiltrate|upload|post)\s
+    (?:all|every(?!\s\d|\s\w+(?:day|week|month|hour|minute)s?\b)|any\s|the\suser's|
+    their\s(?:money|data|passwords?|mails?|files?|credentials|details|keys?)|money|funds|
     donations|payments?|credentials|memor)
     |\b(?:delete|erase|wipe|forget)\s(?:all|every|any)\s(?:memor|record|fact|note|file)
+    |\bignore\s(?:everything|all|anything)\s(?:that\s)?you\b|(?:^|\n|[.!?]\s)system\s?:\s
+    |\bdear\s(?:assistant|ai)\b.{0,80}\byou\smust\b
+    |\boverrid(?:es?|ing)\s(?:your|all|any|the)\s(?:\w+\s)?(?:guidelines|rules|instructions|settings)
+    |\bi\s(?:order|command|instruct)\syou\sto\b|\bas\syour\s(?:developer|creator|admin\w*|operator|owner|maker)\b
+    |\bstore\s(?:this\s)?rule\b|\bkeep\sthis\srule\s(?:for\s?ever|permanently)
+    |\b(?:wipe|erase)\b.{0,60}\bfrom\s(?:your\s|the\s)?memory\b
+    |\bdisclose\b.{0,40}\b(?:facts|memories|everything|list)\b.{0,40}\byou\s(?:hold|have|keep|store)
     |\bobey\sonly\b|\bonly\sobey\b|\byour\s(?:new|true|real)\s(?:master|owner|purpose|identity|instructions)
     |\byour\s(?:instructions|guidelines|rules|safety|filters?)\s(?:are|have|no\slonger|do\snot|don't)
     |<\|?(?:im_start|system|endoftext|inst)|\[/?inst\]|\bbegin\s(?:system|admin)\b
@@ -47,7 +57,8 @@ _INJECTION_HINTS = (
     "developer mode", "jail", "tell", "inform", "without", "approv", "authori", "consent", "rights", "permission",
     "privilege", "access", "send", "wire", "transfer", "forward", "exfiltr", "upload", "post", "delete", "erase",
     "wipe", "your new", "your true", "your real", "your instr", "your guid", "your rul", "your saf", "your filt",
-    "<", "[inst", "[/inst", "store", "save", "memory",
+    "order you", "command you", "instruct you", "as your ", "disclose", "<", "[inst", "[/inst", "store",
+    "save", "memory",
 )  # fmt: skip
 
 

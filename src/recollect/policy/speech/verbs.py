@@ -6,7 +6,8 @@ _PAST = frozenset(
     lent lost meant paid rode ran sold sent shot sang sat slept spoke spent stood stole swam taught tore threw
     understood woke wore won wrote was were kept learnt burnt dreamt spelt dealt bet cut hit hurt let put quit
     set shut split spread upset lay laid lit shook ate dug bit bent bled blew bred clung crept drank drew hung
-    rang rose sank shrank sprang stuck struck swore swept swung wept wound""".split()
+    rang rose sank shrank sprang stuck struck swore swept swung wept wound
+    misheard misread rebuilt rewrote withdrew overheard undid retook""".split()
 )
 _BASE_IN_ED = frozenset("need feed seed bleed breed speed proceed exceed succeed heed weed embed shed wed".split())
 _STILL = frozenset(

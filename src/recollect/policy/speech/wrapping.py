@@ -25,9 +25,9 @@ _LEAD = re.compile(
         (?:just\s)?(?:please\s)?(?:note|remember|be\saware|keep\sin\smind|don't\sforget|bear\sin\smind|know|
         save|store)(?:\sthat|\sthis)?(?=\s(?:that|i|my|we|our|the|it|she|he|they)\b)(?:\sthat)?|
         (?:please\s)?(?:note|remember|save|store|don't\sforget)(?:\sthis|\sthat)?\s?:|
-        (?:just\s)?a\sreminder(?:\sthat)?|i\smean|you\sknow|in\sfact|
-        @\w+|let's\scall\sit|i\smeant?|argh|ugh|(?:good|great|big|bad|sad|exciting|amazing)\snews|news\sflash|long\sstory\sshort|
-        short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|first|second|secondly|finally|lastly|also)
+        (?:just\s)?a\sreminder(?:\sthat)?|i\smean(?!\sto\b)|you\sknow|in\sfact|
+        @\w+|let's\scall\sit|i\smeant?(?!\sto\b)|argh|ugh|(?:good|great|big|bad|sad|exciting|amazing)\snews|news\sflash|long\sstory\sshort|
+        short\sversion|my\sbad|typo|wait|oops|correction|first\sof\sall|(?:first|second|third)(?=[,:])|secondly|finally|lastly|also)
         \s*[,:;.!—\u2013-]*\s+
     )""",
     re.IGNORECASE | re.VERBOSE,
@@ -92,6 +92,10 @@ def _without_tail(text: str) -> str:
 
 def _wraps(label: str) -> bool:
     """Whether what stands before a colon only announces what follows."""
+    if re.match(
+        r"(?:i|we)(?:'ve| have)? (?:\w+ )?(?:settled|decided|agreed) (?:on|to|for|that) ", label, re.IGNORECASE
+    ):
+        return False
     words = re.findall(r"[\w-]+", label)
     if words and words[0].lower() in ("put", "add", "save", "log", "record", "store"):
         return True

@@ -1,0 +1,36 @@
+"""Sentences that give a secret away in words that no pattern of secrets knows: "the wifi is …", "ana / Gull!1903".
+
+What is taken out of every text is said in `policy.secrets`; a memory is made of less than that.
+"""
+
+import re
+
+_ODD = r"(?=\S*[^\W\d_])(?=\S*\d)\S*[!#$%&*_@-]\S*|(?=\S*[^\W\d_])\S*[!#$%&*]\S*[^\W\d_]\S*"
+"""A word that is made up to be hard to guess: letters, digits and signs."""
+_LOCKS = (
+    r"wi-?fi|wlan|password|passphrase|passcode|pass|pwd|pw|login|log(?:ged)? in|sign in|credentials?|pin|otp|2fa|"
+    r"keypad|key ?code|combination|safe|alarm|unlock\w*|door ?code|gate ?code|entry code|bank ?id|token|bearer|secret|"
+    r"smtp_pass|nas|router|netflix|api key|key for|admin|root"
+)
+_NUMBERED = r"pin|otp|2fa|passcode|keypad|combination|alarm|bank ?id|password|unlock\w*|safe|door|gate"
+_AMOUNT = r"\s?(?:%|km|m|eur|euros?|dollars?|people|users)"
+_PATTERNS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(?:{_LOCKS})\b.{{0,60}}?(?<!\S)['\"`(]?(?:{_ODD})",
+        rf"\b(?:{_NUMBERED})\b[^.\d]{{0,40}}(?<![\d.,:/-])(?<!of )(?<!in )(?<!since )\d{{4,8}}\b(?!{_AMOUNT})",
+        rf"(?<!\S)[\w.@-]+\s/\s(?:{_ODD}|(?=\S*[^\W\d_])(?=\S*\d)\w{{8,}})",
+        r"\b(?:recovery|backup|door|gate|entry|access|key) codes?(?:\s(?:is|are)|:)\s*\S*\d",
+        r"\w*(?:key|token|secret|pass|password)\s?=\s?\S{8,}",
+        r"\b(?:left|right)\s\d+\W+(?:to\s)?(?:left|right)\s\d+",
+        r"\bcode\b[^.]{0,30}\bis\s*\d{3}\s?\d{3}\b",
+        rf"(?<!\S)-p(?:{_ODD}|\S*[A-Z_]\S*\d)",
+        r"\bbearer\s+\S{12,}",
+        r"\b(?:passphrase|password)\b.{0,40}[:=]\s*\S",
+    )
+)
+
+
+def gives_away(text: str) -> bool:
+    """Whether a sentence holds what opens a door, an account or a machine."""
+    return any(pattern.search(text) for pattern in _PATTERNS)

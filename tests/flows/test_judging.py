@@ -1,0 +1,168 @@
+"""A new memory is judged against its neighbours after the write: by rules, by the local judge, by a language model."""
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Memory, Principal, Role
+from recollect.care import judge as judging
+from recollect.care.judge import Bench
+from recollect.custody import Deps
+from recollect.domain.change import Note
+from recollect.domain.ids import TenantId
+from recollect.domain.judgement import Chances
+from recollect.domain.prompt import Prompt
+from recollect.domain.record import Open, Resolved, Verdict
+from recollect.errors import ModelFailed
+from recollect.jobs.kinds import KINDS
+from recollect.jobs.worker import Worker
+from recollect.policy.prompts import Comparison
+from recollect.policy.prompts import Verdict as Answered
+from recollect.store.sidecar import FileErasures, FileSeal
+from tests.worlds import World
+
+BLACK, SWEET = "Mira drinks her morning coffee black.", "Mira drinks her morning coffee sweet."
+THREE, FOUR = "Mira's flat in Porto has 3 rooms.", "Mira's flat in Porto has 4 rooms."
+
+
+def sure(contradiction: float) -> Chances:
+    return Chances(contradiction=contradiction, same=0.01, refines=0.01, compatible=0.98 - contradiction)
+
+
+class Told:
+    """A judge that says what it is told to, and remembers what it was asked."""
+
+    name = "told"
+
+    def __init__(self, contradiction: float) -> None:
+        self._says = sure(contradiction)
+        self.asked: list[list[tuple[str, str]]] = []
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Chances]:
+        self.asked.append(list(pairs))
+        return [self._says] * len(pairs)
+
+
+class Broken:
+    name = "broken"
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Chances]:
+        raise ModelFailed("the weights are gone", "Install them again.")
+
+
+class Writing:
+    def __init__(self, answer: Callable[[Prompt[Any]], Any]) -> None:
+        self._answer = answer
+        self.asked = 0
+
+    def write(self, prompt: Prompt[Any], *, tenant: TenantId) -> Any:
+        self.asked += 1
+        return self._answer(prompt)
+
+
+def found(world: World, tmp_path: Path, *texts: str, **minds: Any) -> list[Open | Resolved]:
+    """The contradictions on record after these were remembered and judged."""
+    deps = Deps(world.store, world.clock, FileErasures(tmp_path / "erasures"), FileSeal(tmp_path / "key"), **minds)
+    memory = Memory(deps, Principal(tenant=world.tenant, id="mira", role=Role.ADMIN))
+    for text in texts:
+        memory.remember(text)
+    Worker(deps=deps, kinds=KINDS, name="test").run_until_idle()
+    return [one for one in world.store.records(world.tenant, "contradiction") if isinstance(one, Open | Resolved)]
+
+
+def test_rules_alone_put_a_contradiction_on_record_and_say_why(world: World, tmp_path: Path):
+    [record] = found(world, tmp_path, THREE, FOUR)
+    assert record.why == "but for it the same words: amounts that differ"
+    assert record.confidence == pytest.approx(0.98)
+
+
+def test_rules_alone_leave_open_what_they_are_not_sure_of(world: World, tmp_path: Path):
+    assert found(world, tmp_path, BLACK, SWEET) == []
+
+
+def test_the_local_judge_is_heard(world: World, tmp_path: Path):
+    [record] = found(world, tmp_path, BLACK, SWEET, judge=Told(0.97))
+    assert "the local judge finds a contradiction (0.97)" in record.why
+    assert 0.5 < record.confidence < 1
+
+
+def test_a_judge_that_finds_nothing_leaves_nothing(world: World, tmp_path: Path):
+    judge = Told(0.001)
+    assert found(world, tmp_path, BLACK, SWEET, judge=judge) == []
+    assert judge.asked == [[(BLACK, SWEET)]]
+
+
+def test_a_judge_that_fails_leaves_it_to_the_rules(world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    with caplog.at_level(logging.WARNING, "recollect.care"):
+        [record] = found(world, tmp_path, THREE, FOUR, judge=Broken())
+    assert "amounts that differ" in record.why
+    assert "the weights are gone" in caplog.text
+
+
+def test_a_writer_is_asked_only_where_nobody_is_sure(world: World, tmp_path: Path):
+    writer = Writing(lambda _: Comparison((Answered(1, "contradiction"),)))
+    assert found(world, tmp_path, THREE, FOUR, writer=writer)
+    assert writer.asked == 0
+
+
+def test_the_writer_decides_what_is_unsure(world: World, tmp_path: Path):
+    writer = Writing(lambda _: Comparison((Answered(1, "contradiction"),)))
+    [record] = found(world, tmp_path, BLACK, SWEET, writer=writer)
+    assert record.why.startswith("a language model finds: contradiction")
+    assert record.confidence == pytest.approx(0.9)
+
+
+def test_a_writer_that_fails_leaves_it_unsure(world: World, tmp_path: Path):
+    def fail(_: Prompt[Any]) -> Any:
+        raise ModelFailed("no answer", "Try later.")
+
+    assert found(world, tmp_path, BLACK, SWEET, writer=Writing(fail)) == []
+
+
+def test_all_pairs_of_a_job_go_to_the_judge_at_once_and_none_twice(world: World):
+    judge = Told(0.97)
+    a, b, c = (world.tell(text) for text in (BLACK, SWEET, "Mira drinks her morning coffee with milk."))
+    bench = Bench(world.store, world.clock, judge)
+    near = [a.item.id, b.item.id, a.item.id, c.item.id]
+    changes = judging.judge(bench, world.tenant, c.item.id, near)
+    assert [len(asked) for asked in judge.asked] == [2]
+    world.apply(*changes)
+    assert judging.judge(bench, world.tenant, c.item.id, near) == []
+    assert [len(asked) for asked in judge.asked] == [2], "what is on record is not judged again"
+
+
+def test_a_contradiction_of_before_has_no_reason_and_is_taken_for_sure(world: World):
+    a, b = world.tell(BLACK), world.tell(SWEET)
+    record = world.contradiction(a.item, b.item)
+    world.apply(Note(None, record))
+    rows = [{n: v for n, v in row.items() if n not in ("why", "confidence")} for row in world.store.dump(world.tenant)]
+    fresh = TenantId(f"{world.tenant}-again")
+    world.store.load(fresh, rows)
+    [found] = world.store.records(fresh, "contradiction")
+    assert isinstance(found, Open)
+    assert (found.id, found.why, found.confidence) == (record.id, "", 1.0)
+
+
+def test_why_and_how_sure_outlive_a_resolution(world: World):
+    a, b = world.tell(BLACK), world.tell(SWEET)
+    [change] = judging.judge(Bench(world.store, world.clock, Told(0.97)), world.tenant, b.item.id, [a.item.id])
+    assert isinstance(change, Note)
+    record = change.after
+    assert isinstance(record, Open)
+    world.apply(change)
+    assert world.store.record(world.tenant, "contradiction", record.id) == record
+    resolved = Resolved(
+        id=record.id,
+        memory_a=record.memory_a,
+        memory_b=record.memory_b,
+        detected_at=record.detected_at,
+        resolved_at=world.clock.now(),
+        resolution=Verdict.B_WINS,
+        why=record.why,
+        confidence=record.confidence,
+    )
+    world.apply(Note(record, resolved))
+    assert world.store.record(world.tenant, "contradiction", record.id) == resolved

@@ -1,0 +1,191 @@
+"""Rules and model together: a small regression over what the judge says and what the rules see in two statements.
+
+    PYTHONPATH=src python training/combine.py            # figures by the folds of the judge; writes the weights
+    PYTHONPATH=src python training/combine.py --dry      # figures alone
+
+The judge's word on each pair is that of a model that never saw it (build/judge-test.npy, from `training/run judge
+test`); the regression is tested by the same folds. Without that file only the rules are weighed.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import rows
+from figures import best_f1, pair_figures, softmax
+from rows import Row
+
+from recollect.policy.clues import clues
+
+LABELS = ("contradiction", "same", "refines", "compatible")
+WEIGHTS = Path(__file__).parents[1] / "src/recollect/policy/clues/weights.py"
+FLOOR = 1e-4
+PRECISION = 0.85
+"""How often a pair that is called a contradiction must be one, on our own rows."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dry", action="store_true", help="write nothing")
+    parser.add_argument("--penalty", type=float, default=1.0)
+    parser.add_argument("--balanced", action="store_true", help="every relation counts the same")
+    parser.add_argument("--logits", type=Path, default=rows.BUILD / "judge-test.npy")
+    args = parser.parse_args()
+    pairs = rows.read("pairs")
+    truth = np.array([LABELS.index(row["label"]) for row in pairs])
+    seen, names = noticed(pairs)
+    options = {"penalty": args.penalty, "balanced": args.balanced}
+    said = heard(args.logits, len(pairs))
+    alone = held_out(pairs, seen, truth, **options)
+    told(pairs, "rules", alone)
+    told(pairs, "rules, by other hands", held_out(pairs, seen, truth, by_hand=True, **options))
+    both = alone
+    if said is not None:
+        told(pairs, "model", said)
+        joint = np.hstack([said, seen])
+        both = held_out(pairs, joint, truth, **options)
+        told(pairs, "both", both)
+        told(pairs, "both, by other hands", held_out(pairs, joint, truth, by_hand=True, **options))
+    if args.dry:
+        return
+    parts = {"RULES": (names, fitted(seen, truth, **options), alone)}
+    judges = [f"judge_{label}" for label in LABELS]
+    if said is not None:
+        parts["BOTH"] = ([*judges, *names], fitted(np.hstack([said, seen]), truth, **options), both)
+    else:  # the judge's word as it is, until there is something to weigh it by
+        parts["BOTH"] = (judges, np.vstack([np.eye(len(LABELS)), np.zeros(len(LABELS))]), alone)
+    WEIGHTS.write_text(written(parts, truth), "utf-8")
+
+
+def noticed(pairs: Sequence[Row]) -> tuple[np.ndarray, list[str]]:
+    """The clues of every pair, a column each; those that hardly ever show are left out."""
+    found = [clues(row["a"], row["b"]) for row in pairs]
+    shown: dict[str, int] = {}
+    for one in found:
+        for name in one:
+            shown[name] = shown.get(name, 0) + 1
+    names = sorted(name for name, count in shown.items() if count >= 10)
+    return np.array([[one.get(name, 0.0) for name in names] for one in found]), names
+
+
+def heard(path: Path, count: int) -> np.ndarray | None:
+    """What the judge said, as logarithms of chances."""
+    if not path.exists():
+        print(f"no {path.name}: rules alone")
+        return None
+    logits = np.load(path)
+    if len(logits) != count:
+        print(f"{path.name} has {len(logits)} rows, the data {count}: rules alone")
+        return None
+    return np.log(np.maximum(softmax(logits), FLOOR))
+
+
+def held_out(
+    pairs: Sequence[Row], seen: np.ndarray, truth: np.ndarray, *, by_hand: bool = False, **options: float
+) -> np.ndarray:
+    """The logits of every pair by weights that were fitted to the other folds, or to what other hands wrote."""
+    place = {row["id"]: number for number, row in enumerate(pairs)}
+    logits = np.zeros((len(pairs), len(LABELS)))
+    hands = sorted({row["hand"] for row in pairs})
+    parts = [[row for row in pairs if row["hand"] == hand] for hand in hands] if by_hand else rows.folds(pairs)
+    for part in parts:
+        held = np.array([place[row["id"]] for row in part])
+        rest = np.setdiff1d(np.arange(len(pairs)), held)
+        logits[held] = _logits(fitted(seen[rest], truth[rest], **options), seen[held])
+    return logits
+
+
+def fitted(seen: np.ndarray, truth: np.ndarray, penalty: float = 1.0, balanced: bool = False) -> np.ndarray:
+    """The weights of a multinomial regression, the last row the bias: Newton-like steps by limited memory."""
+    wide = np.hstack([seen, np.ones((len(seen), 1))])
+    target = np.eye(len(LABELS))[truth]
+    worth = np.ones(len(seen))
+    if balanced:
+        counts = np.bincount(truth, minlength=len(LABELS))
+        worth = (len(truth) / len(LABELS) / np.maximum(1, counts))[truth]
+    shape = (wide.shape[1], len(LABELS))
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        weights = flat.reshape(shape)
+        chances = softmax(wide @ weights)
+        held = weights.copy()
+        held[-1] = 0
+        cost = -(worth * np.log(np.maximum(chances[np.arange(len(truth)), truth], 1e-12))).sum()
+        slope = wide.T @ ((chances - target) * worth[:, None]) + penalty * held
+        return float(cost + penalty / 2 * (held**2).sum()), slope.ravel()
+
+    return _lowest(loss, np.zeros(shape[0] * shape[1])).reshape(shape)
+
+
+def _lowest(loss, at: np.ndarray, steps: int = 300, memory: int = 10) -> np.ndarray:
+    """Where a smooth function is least (L-BFGS with a halving search)."""
+    value, slope = loss(at)
+    past: list[tuple[np.ndarray, np.ndarray]] = []
+    for _ in range(steps):
+        way, kept = slope.copy(), []
+        for moved, turned in reversed(past):
+            share = moved @ way / (moved @ turned)
+            way -= share * turned
+            kept.append(share)
+        if past:
+            way *= past[-1][0] @ past[-1][1] / (past[-1][1] @ past[-1][1])
+        for (moved, turned), share in zip(past, reversed(kept), strict=True):
+            way += (share - turned @ way / (moved @ turned)) * moved
+        size = 1.0 if past else 1.0 / max(1.0, float(np.abs(slope).sum()))
+        while True:
+            there = at - size * way
+            new, turn = loss(there)
+            if new <= value - 1e-4 * size * (slope @ way) or size < 1e-10:
+                break
+            size /= 2
+        moved, turned = there - at, turn - slope
+        if moved @ turned > 1e-12:
+            past = [*past, (moved, turned)][-memory:]
+        if value - new < 1e-7 * abs(value):
+            return there
+        at, value, slope = there, new, turn
+    return at
+
+
+def _logits(weights: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    return seen @ weights[:-1] + weights[-1]
+
+
+def told(pairs: Sequence[Row], what: str, logits: np.ndarray) -> None:
+    print(json.dumps({"what": what, **pair_figures(pairs, logits, LABELS)}), flush=True)
+
+
+def line(chances: np.ndarray, truth: np.ndarray) -> float:
+    """The least chance at which what is called a contradiction is one often enough."""
+    scores, is_clash = chances[:, 0], truth == 0
+    order = np.argsort(-scores, kind="stable")
+    precision = np.cumsum(is_clash[order]) / np.arange(1, len(order) + 1)
+    fine = np.nonzero(precision >= PRECISION)[0]
+    return float(scores[order][fine[-1]]) if len(fine) else 1.0
+
+
+def same_line(chances: np.ndarray, truth: np.ndarray) -> float:
+    """The chance at which "same" is told best."""
+    steps = np.arange(0.2, 0.8, 0.02)
+    return float(max(steps, key=lambda step: best_f1(chances[:, 1] >= step, truth == 1)))
+
+
+def written(parts: dict[str, tuple[list[str], np.ndarray, np.ndarray]], truth: np.ndarray) -> str:
+    text = '"""What the clues weigh. Made by training/combine.py: do not edit."""\n\n'
+    text += f"LABELS = {LABELS!r}\n".replace("'", '"')
+    for part, (names, weights, logits) in parts.items():
+        chances = softmax(logits)
+        weights = weights - weights.mean(1, keepdims=True)
+        text += f"\n{part}_LINE = {line(chances, truth):.3f}\n"
+        text += f"{part}_SAME = {same_line(chances, truth):.3f}\n"
+        text += f"{part}: dict[str, tuple[float, float, float, float]] = {{\n"
+        for name, row in sorted(zip([*names, "bias"], weights, strict=True)):
+            text += f'    "{name}": ({", ".join(f"{value:.3f}" for value in row)}),\n'
+        text += "}\n"
+    return text
+
+
+if __name__ == "__main__":
+    main()
