@@ -32,12 +32,11 @@ from statistics import fmean, quantiles
 from typing import Any
 
 from bench.postgres import temporary_postgres
-from recollect import Message, wiring
+from recollect import Message, minds, wiring
 from recollect import settings as configuration
 from recollect.domain.embedding import Profile
 from recollect.domain.query import Filters, Page, Query, Source
 from recollect.memory import Memory
-from recollect.minds import Minds
 from recollect.models.local import LocalEmbedder
 from recollect.write.formats import Thread
 
@@ -268,7 +267,7 @@ def summary(
 def opened(address: str, tenant: str, embedder: Remembering) -> Iterator[tuple[Memory, configuration.Settings]]:
     settings = configuration.load({"store": address, "tenant": tenant, "user": "mira"})
     settings = replace(settings, day_cap=1_000_000)
-    memory = wiring.connect(settings, create=True, given=Minds(embedder, None))
+    memory = wiring.connect(settings, create=True, given=minds.chosen(settings, embedder=embedder))
     try:
         yield memory, settings
     finally:

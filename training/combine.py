@@ -1,10 +1,11 @@
 """Rules and model together: a small regression over what the judge says and what the rules see in two statements.
 
-    PYTHONPATH=src python training/combine.py            # figures by the folds of the judge; writes the weights
-    PYTHONPATH=src python training/combine.py --dry      # figures alone
+    training/run combine               # figures by parts; writes src/recollect/policy/clues/weights.py
+    training/run combine --dry         # figures alone
 
-The judge's word on each pair is that of a model that never saw it (build/judge-test.npy, from `training/run judge
-test`); the regression is tested by the same folds. Without that file only the rules are weighed.
+The judge's word on a pair is that of a model that never saw it (build/judge-part-*.npz, from `training/run judge part
+--number N`; as many of the five parts as there are); the regression is tested by the same parts. Without those files
+only the rules are weighed.
 """
 
 import argparse
@@ -29,34 +30,37 @@ PRECISION = 0.85
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dry", action="store_true", help="write nothing")
-    parser.add_argument("--penalty", type=float, default=1.0)
+    parser.add_argument("--penalty", type=float, default=1.0, help="what holds the weights of the rules down")
+    parser.add_argument("--together", type=float, default=100.0, help="the same where the judge speaks too")
     parser.add_argument("--balanced", action="store_true", help="every relation counts the same")
-    parser.add_argument("--logits", type=Path, default=rows.BUILD / "judge-test.npy")
     args = parser.parse_args()
     pairs = rows.read("pairs")
     truth = np.array([LABELS.index(row["label"]) for row in pairs])
     seen, names = noticed(pairs)
     options = {"penalty": args.penalty, "balanced": args.balanced}
-    said = heard(args.logits, len(pairs))
+    joined = {"penalty": args.together, "balanced": args.balanced}
+    heard_of, said = heard(pairs)
     alone = held_out(pairs, seen, truth, **options)
     told(pairs, "rules", alone)
     told(pairs, "rules, by other hands", held_out(pairs, seen, truth, by_hand=True, **options))
     both = alone
-    if said is not None:
-        told(pairs, "model", said)
-        joint = np.hstack([said, seen])
-        both = held_out(pairs, joint, truth, **options)
-        told(pairs, "both", both)
-        told(pairs, "both, by other hands", held_out(pairs, joint, truth, by_hand=True, **options))
+    some = [pairs[place] for place in heard_of]
+    if some:
+        told(some, "rules, on the same", alone[heard_of])
+        told(some, "model", said)
+        joint = np.hstack([said, seen[heard_of]])
+        both = held_out(some, joint, truth[heard_of], **joined)
+        told(some, "both", both)
+        told(some, "both, by other hands", held_out(some, joint, truth[heard_of], by_hand=True, **joined))
     if args.dry:
         return
-    parts = {"RULES": (names, fitted(seen, truth, **options), alone)}
+    parts = {"RULES": (names, fitted(seen, truth, **options), alone, truth)}
     judges = [f"judge_{label}" for label in LABELS]
-    if said is not None:
-        parts["BOTH"] = ([*judges, *names], fitted(np.hstack([said, seen]), truth, **options), both)
+    if some:
+        parts["BOTH"] = ([*judges, *names], fitted(joint, truth[heard_of], **joined), both, truth[heard_of])
     else:  # the judge's word as it is, until there is something to weigh it by
-        parts["BOTH"] = (judges, np.vstack([np.eye(len(LABELS)), np.zeros(len(LABELS))]), alone)
-    WEIGHTS.write_text(written(parts, truth), "utf-8")
+        parts["BOTH"] = (judges, np.vstack([np.eye(len(LABELS)), np.zeros(len(LABELS))]), alone, truth)
+    WEIGHTS.write_text(written(parts), "utf-8")
 
 
 def noticed(pairs: Sequence[Row]) -> tuple[np.ndarray, list[str]]:
@@ -70,16 +74,18 @@ def noticed(pairs: Sequence[Row]) -> tuple[np.ndarray, list[str]]:
     return np.array([[one.get(name, 0.0) for name in names] for one in found]), names
 
 
-def heard(path: Path, count: int) -> np.ndarray | None:
-    """What the judge said, as logarithms of chances."""
-    if not path.exists():
-        print(f"no {path.name}: rules alone")
-        return None
-    logits = np.load(path)
-    if len(logits) != count:
-        print(f"{path.name} has {len(logits)} rows, the data {count}: rules alone")
-        return None
-    return np.log(np.maximum(softmax(logits), FLOOR))
+def heard(pairs: Sequence[Row]) -> tuple[np.ndarray, np.ndarray]:
+    """Of which pairs there is a word of the judge, by their places, and what it said as logarithms of chances."""
+    place = {row["id"]: number for number, row in enumerate(pairs)}
+    known: dict[int, np.ndarray] = {}
+    for path in sorted(rows.BUILD.glob("judge-part*.npz")):
+        told = np.load(path)
+        known |= {place[str(id)]: one for id, one in zip(told["ids"], told["logits"], strict=True) if str(id) in place}
+    if not known:
+        print("no judge-part-*.npz: rules alone")
+        return np.zeros(0, int), np.zeros((0, len(LABELS)))
+    places = np.array(sorted(known))
+    return places, np.log(np.maximum(softmax(np.stack([known[number] for number in places]).astype(float)), FLOOR))
 
 
 def held_out(
@@ -172,10 +178,10 @@ def same_line(chances: np.ndarray, truth: np.ndarray) -> float:
     return float(max(steps, key=lambda step: best_f1(chances[:, 1] >= step, truth == 1)))
 
 
-def written(parts: dict[str, tuple[list[str], np.ndarray, np.ndarray]], truth: np.ndarray) -> str:
+def written(parts: dict[str, tuple[list[str], np.ndarray, np.ndarray, np.ndarray]]) -> str:
     text = '"""What the clues weigh. Made by training/combine.py: do not edit."""\n\n'
     text += f"LABELS = {LABELS!r}\n".replace("'", '"')
-    for part, (names, weights, logits) in parts.items():
+    for part, (names, weights, logits, truth) in parts.items():
         chances = softmax(logits)
         weights = weights - weights.mean(1, keepdims=True)
         text += f"\n{part}_LINE = {line(chances, truth):.3f}\n"

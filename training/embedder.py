@@ -188,7 +188,7 @@ def recall(model: Embedder, worlds: Sequence[Row], first: int = 10, together: in
     return float(np.mean(shares))
 
 
-def tested(worlds: Sequence[Row], pairs: Sequence[Row], plan: Plan, share: float = 1.0, parts: int = 5) -> float:
+def by_parts(worlds: Sequence[Row], pairs: Sequence[Row], plan: Plan, share: float = 1.0, parts: int = 5) -> float:
     split = rows.folds(worlds, parts)
     found: list[float] = []
     for number, held in enumerate(split):
@@ -224,10 +224,10 @@ def main() -> None:
         print(json.dumps({"what": f"part of {plan}", "r10": recall(model, held)}), flush=True)
         measured(model, args.dev)
     elif args.what == "test":
-        print(json.dumps({"what": f"test {plan}", "r10": tested(worlds, pairs, plan)}))
+        print(json.dumps({"what": f"test {plan}", "r10": by_parts(worlds, pairs, plan)}))
     elif args.what == "curve":
         for share in (0.1, 0.25, 0.5, 1.0):
-            print(json.dumps({"what": f"curve {share}", "r10": tested(worlds, pairs, plan, share)}))
+            print(json.dumps({"what": f"curve {share}", "r10": by_parts(worlds, pairs, plan, share)}))
     else:
         model = learn(worlds if args.half is None else worlds[args.half :: 2], pairs, plan, args.seed)
         save(args.name, model)

@@ -201,7 +201,7 @@ def part(written: Sequence[Row], plan: Plan, number: int, share: float, seed: in
     return dict(zip((row["id"] for row in split[number]), judged(model, split[number]), strict=True))
 
 
-def tested(written: Sequence[Row], plan: Plan, share: float = 1.0, seed: int = 0) -> np.ndarray:
+def by_parts(written: Sequence[Row], plan: Plan, share: float = 1.0, seed: int = 0) -> np.ndarray:
     logits: dict[str, np.ndarray] = {}
     for number in range(5):
         logits |= part(written, plan, number, share, seed)
@@ -271,12 +271,12 @@ def main() -> None:
         held = [row for row in written if row["id"] in found]
         report(f"part {args.number} share {args.share}", held, np.stack([found[row["id"]] for row in held]))
     elif args.what == "test":
-        logits = tested(written, plan, seed=args.seed)
+        logits = by_parts(written, plan, seed=args.seed)
         np.save(rows.BUILD / f"{args.name}-test.npy", logits)
         report(f"test {plan}", written, logits)
     elif args.what == "curve":
         for share in (0.1, 0.25, 0.5, 1.0):
-            report(f"curve {share}", written, tested(written, plan, share, args.seed))
+            report(f"curve {share}", written, by_parts(written, plan, share, args.seed))
     else:
         model = learn(written, plan, args.seed)
         save(args.name, model)

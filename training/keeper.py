@@ -160,7 +160,7 @@ def weighed(model: Keeper, shown: Sequence[Sentence]) -> np.ndarray:
     return np.concatenate(found)
 
 
-def tested(shown: Sequence[Sentence], plan: Plan, share: float = 1.0, seed: int = 0, parts: int = 5) -> np.ndarray:
+def by_parts(shown: Sequence[Sentence], plan: Plan, share: float = 1.0, seed: int = 0, parts: int = 5) -> np.ndarray:
     split = rows.folds([{"group": one.group, "one": one} for one in shown], parts)
     logits: dict[str, np.ndarray] = {}
     for number, held in enumerate(split):
@@ -208,12 +208,12 @@ def main() -> None:
     plan = Plan(epochs=args.epochs, rate=args.rate, dropout=args.dropout)
     shown, began = sentences(rows.read("sentences")), time.time()
     if args.what == "test":
-        logits = tested(shown, plan, seed=args.seed)
+        logits = by_parts(shown, plan, seed=args.seed)
         np.save(rows.BUILD / f"{args.name}-test.npy", logits)
         print(json.dumps({"what": f"test {plan}", **figures(shown, logits)}))
     elif args.what == "curve":
         for share in (0.1, 0.25, 0.5, 1.0):
-            print(json.dumps({"what": f"curve {share}", **figures(shown, tested(shown, plan, share, args.seed))}))
+            print(json.dumps({"what": f"curve {share}", **figures(shown, by_parts(shown, plan, share, args.seed))}))
     else:
         save(args.name, learn(shown, plan, args.seed))
     print(f"{time.time() - began:.0f} s", flush=True)

@@ -5,6 +5,7 @@ that carries the weights; what training makes is kept as 16-bit floats without t
 """
 
 import hashlib
+import sys
 import zipfile
 from collections.abc import Sequence
 from functools import lru_cache
@@ -134,6 +135,7 @@ def save(name: str, model: nn.Module, **beside: np.ndarray) -> None:
     """All that was trained, as 16-bit floats, in two files: `build/NAME-1.safetensors` and `-2`."""
     state = {key: value.detach().cpu().numpy().astype(np.float16) for key, value in model.state_dict().items()}
     state = {key: value for key, value in state.items() if not key.endswith(f"bert.{WORDS}") and value.ndim}
+    state = {key: value[:LONGEST] if "position" in key else value for key, value in state.items()}
     state |= beside
     late = {key: value for key, value in state.items() if any(f"layer.{number}." in key for number in (3, 4, 5))}
     BUILD.mkdir(exist_ok=True)
@@ -144,3 +146,7 @@ def save(name: str, model: nn.Module, **beside: np.ndarray) -> None:
 def load(name: str) -> dict[str, np.ndarray]:
     parts = [load_file(BUILD / f"{name}-{number}.safetensors") for number in (1, 2)]
     return {key: value.astype(np.float32) for part in parts for key, value in part.items()}
+
+
+if __name__ == "__main__":
+    make_base(Path(sys.argv[1]))

@@ -60,7 +60,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path):
     assert done.stderr == ""
     memory, receipt = done.stdout.splitlines()
     assert memory.endswith("[profile] Mira is allergic to walnuts.")
-    assert receipt == "    Mira I'm allergic to walnuts, so never use them, please."
+    assert receipt == "    Mira I'm allergic to walnuts, by the way."
 
 
 def test_the_tour_runs_and_tidies_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -4,8 +4,8 @@ Scores are compared with the others of the same answer (how many standard deviat
 an engine's own scale does not matter. A turn of a conversation is read together with its neighbours: what is asked
 about is often said in one turn and answered in the next.
 
-What speaks for a hit are its traits, each a number; the weights say what each is worth. They are fitted on the questions
-of `training/data` (`training/run ranker`); `python -m bench.recall --data FILE` measures all of it in the product.
+What speaks for a hit are its traits, each a number; the weights say what each is worth. They are fitted on the
+questions of `training/data` (`training/run ranker`); `python -m bench.recall --data FILE` measures it in the product.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,36 +31,36 @@ _SIGNS: Final = str.maketrans(dict.fromkeys("\n\t\"'(),.;:!?/-_[]{}*`#<>=’“�
 class Weights:
     """What each trait is worth. A trait that is a score is in standard deviations, a mark is 0 or 1."""
 
-    text: float = 0.30
-    vector: float = 0.52
-    first_text: float = 0.0
+    text: float = 0.27
+    vector: float = 0.67
+    first_text: float = 0.15
     first_vector: float = 0.0
-    both: float = 0.0
-    text_before: float = 0.10
-    text_after: float = 0.07
-    text_around: float = 0.14
-    vector_before: float = 0.20
-    vector_after: float = 0.25
-    vector_around: float = 0.15
-    session_text: float = 0.40
-    session_vector: float = 0.16
-    speaker: float = 1.80
+    both: float = -0.17
+    text_before: float = 0.25
+    text_after: float = 0.10
+    text_around: float = 0.16
+    vector_before: float = 0.26
+    vector_after: float = 0.09
+    vector_around: float = 0.14
+    session_text: float = 0.25
+    session_vector: float = 0.17
+    speaker: float = 2.02
     length: float = 0.32
     overlong: float = -0.34
     reply: float = -4.50
     reply_asked_for: float = 2.50
-    question: float = -0.64
-    tells_a_time: float = 1.88
+    question: float = -1.20
+    tells_a_time: float = 0.98
     standing: float = 1.35
     standing_for_advice: float = 2.04
     preference_for_advice: float = 0.62
-    same_exchange: float = -2.0
-    time: float = 1.0
-    recency: float = 0.0
-    fact: float = 1.0
-    coverage: float = 2.0
-    coverage_of_statement: float = 24.0
-    hop: float = 0.0
+    same_exchange: float = -2.00
+    time: float = 1.92
+    recency: float = 0.08
+    fact: float = 0.62
+    coverage: float = 0.38
+    coverage_of_statement: float = 24.00
+    hop: float = 0.43
 
 
 WEIGHTS: Final = Weights()
@@ -262,7 +262,7 @@ def confidence(cosine: float | None, coverage: float, together: float, words: in
     if cosine is None:
         sum_ = 3.6 * coverage + 3.0 * together - 4.1
     else:
-        sum_ = 9.8 * cosine + 1.1 * coverage + 2.9 * together - 1.1 * log(max(words, 1)) - 5.5
+        sum_ = 11.6 * cosine + 5.3 * coverage + 1.0 * together + 1.6 * log(max(words, 1)) - 8.4
     return 1 / (1 + exp(-sum_))
 
 

@@ -19,6 +19,8 @@ from recollect.ports import Keeper
 log = logging.getLogger("recollect.write")
 
 _DECISION = "DECISION"
+_SHARE = 12
+"""What the keeper's certainty of a category counts against words that speak for one."""
 
 
 def extract(
@@ -64,8 +66,11 @@ def _candidate(draft: Draft) -> Candidate:
 
 
 def _category(draft: Draft) -> str:
-    by_words = worth.categories(draft.text, tech=draft.technical, times=draft.times)
-    return weighing.category(draft.weighed) or max(by_words, key=by_words.__getitem__)
+    """By the words of a statement and the keeper's word together."""
+    ranked = worth.categories(draft.text, tech=draft.technical, times=draft.times)
+    for name, share in weighing.categories(draft.weighed).items():
+        ranked[name] = ranked.get(name, 0) + _SHARE * share
+    return max(ranked, key=ranked.__getitem__)
 
 
 def _importance(draft: Draft, category: str) -> int:

@@ -11,11 +11,11 @@ from recollect.policy.speech.speakers import is_person
 Weights = Mapping[tuple[int, str], Weighed]
 """What sentences are worth, by the place of their turn and their words."""
 
-ALONE = 0.8
+ALONE = 0.6
 """How sure the keeper must be of a sentence that the rules would leave alone."""
 DOUBTLESS = 0.95
 """The same within a part that is played, or behind words of somebody else."""
-TOGETHER = 0.2
+TOGETHER = 0.35
 """The same of a sentence that the rules would keep."""
 HIDDEN = 0.2
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
@@ -70,11 +70,10 @@ def _whole(sentence: Sentence) -> str:
     return sentence.text.replace(QUOTATION, '"…"')
 
 
-def category(weighed: Sequence[Weighed]) -> str | None:
-    """The likeliest category of a statement drawn from these sentences."""
-    if not weighed:
-        return None
-    return max(weighed[0].categories, key=lambda name: sum(one.categories[name] for one in weighed))
+def categories(weighed: Sequence[Weighed]) -> dict[str, float]:
+    """How likely each category is for a statement drawn from these sentences."""
+    names = weighed[0].categories if weighed else ()
+    return {name: sum(one.categories[name] for one in weighed) / len(weighed) for name in names}
 
 
 def importance(weighed: Sequence[Weighed]) -> int | None:
