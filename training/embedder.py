@@ -32,16 +32,18 @@ TOGETHER = 5
 @dataclass(frozen=True)
 class Plan:
     epochs: int = 4
-    rate: float = 5e-5
+    rate: float = 2e-4
     batch: int = 32
-    near: int = 8
+    near: int = 20
     """Other turns of its conversation that a question is shown."""
     heat: float = 0.05
-    hold: float = 1.0
+    hold: float = 0.1
     """What straying from the base costs."""
     pairs: float = 0.3
     """What pairs of statements count against questions."""
     dropout: float = 0.1
+    share: float = 0.7
+    """Of what was learned, how much is kept: the rest of every weight is the base's, which knows more of the world."""
 
 
 class Embedder(nn.Module):
@@ -112,7 +114,19 @@ def learn(worlds: Sequence[Row], pairs: Sequence[Row], plan: Plan, seed: int) ->
             nn.utils.clip_grad_norm_(trained, 1.0)
             optimiser.step()
             schedule.step()
-    return model.eval()
+    return _between(old, model, plan.share).eval()
+
+
+def _between(old: Embedder, new: Embedder, share: float) -> Embedder:
+    """The weights between two networks, so far on the way from the old to the new."""
+    was = old.state_dict()
+    new.load_state_dict(
+        {
+            key: was[key] + share * (value - was[key]) if value.is_floating_point() else value
+            for key, value in new.state_dict().items()
+        }
+    )
+    return new
 
 
 def _hardest(model: Embedder, worlds: Sequence[Row], asked: Sequence[Question]) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""The keeper: a sentence with its neighbours in; whether it is worth keeping, what kind it is, its category, how much it
+"""The keeper: a sentence with its neighbours in; whether it is worth keeping, its kind, its category, how much it
 matters, whether it is private, and whether it gives orders it should not give, out.
 
     training/run keeper fit            # learns from every row and writes build/keeper-*.safetensors

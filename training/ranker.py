@@ -46,10 +46,11 @@ BY_HAND = {
     "standing": 1.35,
     "standing_for_advice": 2.04,
     "preference_for_advice": 0.62,
+    "coverage": 2.0,
     "coverage_of_statement": 24.0,
 }
-"""What these conversations cannot teach: they have no replies of several pages, no messages as questions, and few standing
-instructions. Chosen by hand, with public benchmarks in view."""
+"""What these conversations cannot teach: they have no replies of several pages, no messages as questions, and few
+standing instructions. Chosen by hand, with public benchmarks in view."""
 NAMES = tuple(field.name for field in fields(rank.Weights))
 
 

@@ -49,11 +49,11 @@ def test_a_fact_is_worth_more_than_thanks():
 def test_what_was_asked_before_makes_a_bare_answer_a_fact():
     asked, bare = LocalKeeper().weigh(
         [
-            Heard(text="Aisle, always.", before="assistant: Do you prefer a window or an aisle seat?"),
-            Heard(text="Aisle, always.", before="user: Which word comes next in the crossword?"),
+            Heard(text="Thursday.", before="assistant: On which day does your team always deploy?"),
+            Heard(text="Thursday.", before="assistant: Is today Wednesday or Thursday?"),
         ]
     )
-    assert asked.keep > bare.keep
+    assert asked.keep > 0.5 > bare.keep
 
 
 def test_orders_smuggled_into_a_document_are_told_from_what_it_says():

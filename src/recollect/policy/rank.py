@@ -31,11 +31,11 @@ _SIGNS: Final = str.maketrans(dict.fromkeys("\n\t\"'(),.;:!?/-_[]{}*`#<>=’“�
 class Weights:
     """What each trait is worth. A trait that is a score is in standard deviations, a mark is 0 or 1."""
 
-    text: float = 0.27
+    text: float = 0.10
     vector: float = 0.67
-    first_text: float = 0.15
-    first_vector: float = 0.0
-    both: float = -0.17
+    first_text: float = 0.06
+    first_vector: float = -0.01
+    both: float = -0.19
     text_before: float = 0.25
     text_after: float = 0.10
     text_around: float = 0.16
@@ -44,23 +44,23 @@ class Weights:
     vector_around: float = 0.14
     session_text: float = 0.25
     session_vector: float = 0.17
-    speaker: float = 2.02
+    speaker: float = 2.14
     length: float = 0.32
     overlong: float = -0.34
     reply: float = -4.50
     reply_asked_for: float = 2.50
-    question: float = -1.20
-    tells_a_time: float = 0.98
+    question: float = -1.24
+    tells_a_time: float = 0.99
     standing: float = 1.35
     standing_for_advice: float = 2.04
     preference_for_advice: float = 0.62
     same_exchange: float = -2.00
     time: float = 1.92
     recency: float = 0.08
-    fact: float = 0.62
-    coverage: float = 0.38
+    fact: float = 0.61
+    coverage: float = 2.00
     coverage_of_statement: float = 24.00
-    hop: float = 0.43
+    hop: float = 0.42
 
 
 WEIGHTS: Final = Weights()

@@ -26,9 +26,9 @@ from recollect.read.memories import Found
 from recollect.read.portions import RAW, Kept, OfEvents, OfMemories, Portion
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
 
-ABSTAIN = 0.07
-"""Below this confidence memory is said to know nothing: one question in a hundred that it could answer falls under it,
-and more than half of those that it cannot."""
+ABSTAIN = 0.13
+"""Below this confidence memory is said to know nothing: of the hard questions that it was fitted on, three in a hundred
+that memory could answer fall under it, and a quarter of those that it cannot (`training/run sureness`)."""
 NOISE = 0.25
 """A memory that fits this much worse than the best one is not served beside it."""
 _HEADER_SHARE = 4
