@@ -1,11 +1,11 @@
 """Ranking: what the indexes found, put in order of how likely it is to answer the question.
 
 Scores are compared with the others of the same answer (how many standard deviations above the best hundred), so that
-an engine's own scale does not matter. A turn of a conversation is read together with its neighbours: what is asked
-about is often said in one turn and answered in the next.
+an engine's own scale does not matter. A turn is read with its neighbours: what is asked in one is told in the next.
 
-What speaks for a hit are its traits, each a number; the weights say what each is worth. They are fitted on the
-questions of `training/data` (`training/run ranker`); `python -m bench.recall --data FILE` measures it in the product.
+What speaks for a hit are its traits, each a number; the weights say what each is worth. They lie half-way between those
+fitted on the questions of `training/data` (`training/run ranker`) and those chosen by hand before, with public
+benchmarks in view; `python -m bench.recall --data FILE` measures all of it in the product.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,36 +31,36 @@ _SIGNS: Final = str.maketrans(dict.fromkeys("\n\t\"'(),.;:!?/-_[]{}*`#<>=’“�
 class Weights:
     """What each trait is worth. A trait that is a score is in standard deviations, a mark is 0 or 1."""
 
-    text: float = 0.10
-    vector: float = 0.67
-    first_text: float = 0.06
+    text: float = 0.20
+    vector: float = 0.59
+    first_text: float = 0.03
     first_vector: float = -0.01
-    both: float = -0.19
-    text_before: float = 0.25
-    text_after: float = 0.10
-    text_around: float = 0.16
-    vector_before: float = 0.26
-    vector_after: float = 0.09
-    vector_around: float = 0.14
-    session_text: float = 0.25
+    both: float = -0.10
+    text_before: float = 0.17
+    text_after: float = 0.09
+    text_around: float = 0.15
+    vector_before: float = 0.23
+    vector_after: float = 0.17
+    vector_around: float = 0.15
+    session_text: float = 0.33
     session_vector: float = 0.17
-    speaker: float = 2.14
+    speaker: float = 1.97
     length: float = 0.32
     overlong: float = -0.34
     reply: float = -4.50
     reply_asked_for: float = 2.50
-    question: float = -1.24
-    tells_a_time: float = 0.99
+    question: float = -0.94
+    tells_a_time: float = 1.44
     standing: float = 1.35
     standing_for_advice: float = 2.04
     preference_for_advice: float = 0.62
     same_exchange: float = -2.00
-    time: float = 1.92
-    recency: float = 0.08
-    fact: float = 0.61
+    time: float = 1.46
+    recency: float = 0.04
+    fact: float = 0.80
     coverage: float = 2.00
     coverage_of_statement: float = 24.00
-    hop: float = 0.42
+    hop: float = 0.21
 
 
 WEIGHTS: Final = Weights()
