@@ -52,14 +52,13 @@ def main() -> None:
         both = held_out(some, joint, truth[heard_of], **joined)
         told(some, "both", both)
         told(some, "both, by other hands", held_out(some, joint, truth[heard_of], by_hand=True, **joined))
-    if args.dry:
+    if args.dry or not some:  # without the judge's word there is nothing to weigh it by: what is there stays
         return
-    parts = {"RULES": (names, fitted(seen, truth, **options), alone, truth)}
     judges = [f"judge_{label}" for label in LABELS]
-    if some:
-        parts["BOTH"] = ([*judges, *names], fitted(joint, truth[heard_of], **joined), both, truth[heard_of])
-    else:  # the judge's word as it is, until there is something to weigh it by
-        parts["BOTH"] = (judges, np.vstack([np.eye(len(LABELS)), np.zeros(len(LABELS))]), alone, truth)
+    parts = {
+        "RULES": (names, fitted(seen, truth, **options), alone, truth),
+        "BOTH": ([*judges, *names], fitted(joint, truth[heard_of], **joined), both, truth[heard_of]),
+    }
     WEIGHTS.write_text(written(parts), "utf-8")
 
 
@@ -82,7 +81,7 @@ def heard(pairs: Sequence[Row]) -> tuple[np.ndarray, np.ndarray]:
         told = np.load(path)
         known |= {place[str(id)]: one for id, one in zip(told["ids"], told["logits"], strict=True) if str(id) in place}
     if not known:
-        print("no judge-part-*.npz: rules alone")
+        print("no judge-part-*.npz: figures of the rules alone, and nothing is written")
         return np.zeros(0, int), np.zeros((0, len(LABELS)))
     places = np.array(sorted(known))
     return places, np.log(np.maximum(softmax(np.stack([known[number] for number in places]).astype(float)), FLOOR))
