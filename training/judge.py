@@ -11,7 +11,7 @@ import json
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -208,13 +208,6 @@ def by_parts(written: Sequence[Row], plan: Plan, share: float = 1.0, seed: int =
     return np.stack([logits[row["id"]] for row in written])
 
 
-def average(models: Sequence[Judge]) -> Judge:
-    """One network whose weights are the mean of several: as steady as asking all of them, at the price of one."""
-    states = [model.state_dict() for model in models]
-    models[0].load_state_dict({key: torch.stack([s[key].float() for s in states]).mean(0) for key in states[0]})
-    return models[0]
-
-
 def report(name: str, pairs: Sequence[Row], logits: np.ndarray) -> None:
     print(json.dumps({"what": name, **pair_figures(pairs, logits, LABELS)}), flush=True)
 
@@ -227,64 +220,37 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=0, help="for `part`: which of the five")
     parser.add_argument("--share", type=float, default=1.0, help="for `part`: of how much of the others it learns")
     parser.add_argument("--seed", type=int, default=0)
-    for field, kind in (
-        ("epochs", int),
-        ("rate", float),
-        ("batch", int),
-        ("derived", float),
-        ("renamed", float),
-        ("smoothing", float),
-        ("dropout", float),
-        ("twin", float),
-        ("exercises", int),
-        ("cosine", float),
-    ):
-        parser.add_argument(f"--{field}", type=kind, default=getattr(Plan(), field))
+    usual = asdict(Plan())
+    for field, value in usual.items():
+        parser.add_argument(f"--{field}", type=type(value), default=value)
     args = parser.parse_args()
-    plan = Plan(
-        **{
-            f: getattr(args, f)
-            for f in (
-                "epochs",
-                "rate",
-                "batch",
-                "derived",
-                "renamed",
-                "smoothing",
-                "dropout",
-                "twin",
-                "exercises",
-                "cosine",
-            )
-        }
-    )
-    written = rows.read("pairs")
+    plan = Plan(**{field: getattr(args, field) for field in usual})
     dev = [json.loads(line) for line in args.dev.read_text("utf-8").splitlines()] if args.dev else []
     began = time.time()
-    if args.what == "look":
-        look(written, dev, plan, args.seed)
-    elif args.what == "part":
-        found = part(written, plan, args.number, args.share, args.seed)
-        np.savez(
-            rows.BUILD / f"{args.name}-part-{args.number}.npz", ids=list(found), logits=np.stack(list(found.values()))
-        )
-        held = [row for row in written if row["id"] in found]
-        report(f"part {args.number} share {args.share}", held, np.stack([found[row["id"]] for row in held]))
-    elif args.what == "test":
-        logits = by_parts(written, plan, seed=args.seed)
-        np.save(rows.BUILD / f"{args.name}-test.npy", logits)
-        report(f"test {plan}", written, logits)
-    elif args.what == "curve":
-        for share in (0.1, 0.25, 0.5, 1.0):
-            report(f"curve {share}", written, by_parts(written, plan, share, args.seed))
-    else:
-        model = learn(written, plan, args.seed)
-        save(args.name, model)
-    if dev and args.what == "fit":
-        logits = judged(model, dev)
-        np.save(rows.BUILD / f"{args.name}-dev.npy", logits)
-        report("dev", dev, logits)
+    done(args, plan, rows.read("pairs"), dev)
     print(f"{time.time() - began:.0f} s", flush=True)
+
+
+def done(args: argparse.Namespace, plan: Plan, written: Sequence[Row], dev: Sequence[Row]) -> None:
+    match args.what:
+        case "look":
+            look(written, dev, plan, args.seed)
+        case "part":
+            found = part(written, plan, args.number, args.share, args.seed)
+            held = [row for row in written if row["id"] in found]
+            logits = np.stack([found[row["id"]] for row in held])
+            np.savez(rows.BUILD / f"{args.name}-part-{args.number}.npz", ids=[row["id"] for row in held], logits=logits)
+            report(f"part {args.number} share {args.share}", held, logits)
+        case "test":
+            report(f"test {plan}", written, by_parts(written, plan, seed=args.seed))
+        case "curve":
+            for share in (0.1, 0.25, 0.5, 1.0):
+                report(f"curve {share}", written, by_parts(written, plan, share, args.seed))
+        case _:
+            model = learn(written, plan, args.seed)
+            save(args.name, model)
+            if dev:
+                report("dev", dev, judged(model, dev))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """The bundled judge: a cross-encoder that reads two statements together, run on this machine."""
 
 from collections.abc import Sequence
-from math import exp
 
 from recollect.domain.judgement import Chances
-from recollect.models.network import Network, readable
+from recollect.models.network import Network, readable, shares
 
 NAME = "recollect-judge-1"
 LONGEST = 120
@@ -27,14 +26,8 @@ class LocalJudge:
         first, second = (pieces.read(readable(text), LONGEST) for text in (a, b))
         types = [0] * len(first) + [1] * (len(second) - 1)
         return Chances(
-            **dict(zip(self._labels(), _shares(self._network.run([*first, *second[1:]], types)), strict=True))
+            **dict(zip(self._labels(), shares(self._network.run([*first, *second[1:]], types).tolist()), strict=True))
         )
 
     def _labels(self) -> Sequence[str]:
         return self._network.facts["labels"]
-
-
-def _shares(logits: Sequence[float]) -> list[float]:
-    most = max(logits)
-    raised = [exp(float(value) - float(most)) for value in logits]
-    return [value / sum(raised) for value in raised]

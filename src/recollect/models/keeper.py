@@ -1,10 +1,9 @@
 """The bundled keeper: reads a sentence with its neighbours and says what it is worth, run on this machine."""
 
 from collections.abc import Sequence
-from math import exp
 
 from recollect.domain.judgement import Heard, Weighed
-from recollect.models.network import Network, readable
+from recollect.models.network import Network, readable, shares
 
 NAME = "recollect-keeper-1"
 BEFORE, AFTER, OWN = 48, 24, 96
@@ -33,22 +32,16 @@ class LocalKeeper:
 
     def _told(self, logits: Sequence[float]) -> Weighed:
         facts = self._network.facts
-        shares: dict[str, list[float]] = {}
+        told: dict[str, list[float]] = {}
         start = 0
         for head, width in facts["heads"].items():
-            shares[head] = _shares(logits[start : start + width])
+            told[head] = shares(logits[start : start + width])
             start += width
         return Weighed(
-            keep=shares["keep"][1],
-            kinds=dict(zip(facts["kinds"], shares["kind"], strict=True)),
-            categories=dict(zip(facts["categories"], shares["category"], strict=True)),
-            importance=sum(number * share for number, share in enumerate(shares["importance"], 1)),
-            private=shares["private"][1],
-            injection=shares["injection"][1],
+            keep=told["keep"][1],
+            kinds=dict(zip(facts["kinds"], told["kind"], strict=True)),
+            categories=dict(zip(facts["categories"], told["category"], strict=True)),
+            importance=sum(number * share for number, share in enumerate(told["importance"], 1)),
+            private=told["private"][1],
+            injection=told["injection"][1],
         )
-
-
-def _shares(logits: Sequence[float]) -> list[float]:
-    most = max(logits)
-    raised = [exp(value - most) for value in logits]
-    return [value / sum(raised) for value in raised]

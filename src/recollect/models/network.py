@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from math import exp
 from threading import Lock
 from typing import Any, Protocol, cast
 
@@ -102,6 +103,14 @@ def _loaded(file: str, name: str) -> _Loaded:
         raise ModelFailed(
             f"the bundled model {name} cannot be loaded: {error}", "Install recollect and recollect-models again."
         ) from error
+
+
+def shares(logits: Sequence[float]) -> list[float]:
+    """Logits as likelihoods that add up to one."""
+    most = max(logits)
+    raised = [exp(value - most) for value in logits]
+    whole = sum(raised)
+    return [value / whole for value in raised]
 
 
 def readable(text: str) -> str:

@@ -22,7 +22,6 @@ from recollect.policy.bands import Auto, Band, Fallback, Near, New, Recreate, Up
 from recollect.policy.lifecycle import Decision
 from recollect.ports import Embedder, Store
 from recollect.write.draft import Draft
-from recollect.write.embedded import embedded
 from recollect.write.owner import Owner
 from recollect.write.superseding import Superseding
 
@@ -73,7 +72,7 @@ class Commit:
         be decided when the earlier is written."""
         decided = Decided()
         vectors: Sequence[bytes] = (
-            embedded(self.embedder, [draft.text for draft in drafts]) if self.embedder and drafts else ()
+            self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else ()
         )
         said: list[str] = []
         for number, draft in enumerate(drafts):
