@@ -6,9 +6,14 @@
 A turn is redacted, appended, read for memories, compared with what is known, linked, embedded and journalled.
 `cpu_p50` and `cpu_p95` are milliseconds of this process over all its threads while the caller waits; `later_cpu` is
 what the jobs of one turn take afterwards (mean). `remember_*` is the same text as a statement, compared and embedded
-before the answer. `edge_p95` is one edge, written by itself. `bulk_per_s` is the number
-of such turns that become durable evidence in a second of wall time when many come at once; `settled_per_s` counts
-vectors and memories in.
+before the answer. `edge_p95` is one edge, written by itself, `claim_p50` what a worker spends to take one
+of some thousand jobs that wait. `bulk_per_s` is the number of such turns that become durable evidence in a second of
+wall time when many come at once.
+
+`settled_per_s` is what a user gets who runs `recollect serve` and nothing else: turns of long conversations are told to
+it over HTTP, each when the one before is acknowledged; the clock stops when no job is left that follows from them
+(memories, vectors, contradictions; a thread is summed up only after an hour of silence). `told_per_s` leaves out the
+wait at the end. Settings are the defaults but for the daily cap, which would leave turns unread.
 """
 
 import argparse
@@ -17,25 +22,31 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from statistics import fmean, quantiles
+from statistics import fmean, median, quantiles
 
+from bench.opening import Opened, opened
 from bench.postgres import temporary_postgres
+from bench.recall import conversations, threads
+from bench.serving import served, wait_for_the_jobs
 from recollect import Message, wiring
 from recollect import settings as configuration
 from recollect.domain.change import Link
-from recollect.domain.ids import RecordId
+from recollect.domain.ids import JobId, RecordId, TenantId
+from recollect.domain.job import Finish, Job
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Role, Scope
+from recollect.domain.scope import EVERYBODY, Actor, Role, Scope
 from recollect.domain.text import tokens
 from recollect.memory import Memory
 from recollect.write.formats import Thread
 
+TALK = Path(__file__).parent.parent / "training" / "data" / "conversations.jsonl.gz"
+SETTLED = TenantId("settled")
+NO_DAY_CAP = {"day_cap": "1000000"}
 LONGEST = 100
 NAMES = "Mira Ana Jonas Tunde Lena Pavel Aiko Rosa Emil Ines Omar Freya Hugo Nadia Cyrus".split()
 PLACES = "Lisbon Leeds Graz Osaka Turin Gdansk Tampere Lyon Porto Bergen Malmo Ghent".split()
@@ -79,16 +90,6 @@ def turns(seed: int) -> Iterator[str]:
             yield text
 
 
-@contextmanager
-def opened(address: str) -> Iterator[Memory]:
-    settings = configuration.load({"store": address, "tenant": "bench", "user": "mira"})
-    memory = wiring.connect(replace(settings, day_cap=1_000_000), create=True)
-    try:
-        yield memory
-    finally:
-        memory.close()
-
-
 def one_by_one(memory: Memory, count: int, warm: int) -> list[float]:
     texts = turns(1)
     spent: list[float] = []
@@ -111,28 +112,41 @@ def statements(memory: Memory, count: int, warm: int) -> list[float]:
     return spent[warm:]
 
 
-def edges(memory: Memory, count: int) -> list[float]:
-    deps = memory._deps
-    items = memory.items(Filters(kinds=frozenset({"fact"})), Page(limit=200))
+def edges(house: Opened, count: int) -> list[float]:
+    deps, tenant = house.deps, house.memory.principal.tenant
+    items = house.memory.items(Filters(kinds=frozenset({"fact"})), Page(limit=200))
     pairs = [(a, b) for a in items for b in items if a.id != b.id]
     random.Random(2).shuffle(pairs)
-    linked = {
-        (edge.from_id, edge.to_id) for item in items for edge in deps.store.relations(memory.principal.tenant, item.id)
-    }
+    linked = {(edge.from_id, edge.to_id) for item in items for edge in deps.store.relations(tenant, item.id)}
     spent: list[float] = []
     for a, b in [(a, b) for a, b in pairs if (a.id, b.id) not in linked][:count]:
         now = deps.clock.now()
         edge = Relation(id=RecordId(deps.clock.mint()), from_id=a.id, to_id=b.id, strength=0.6, created_at=now)
         began = time.process_time_ns()
-        deps.store.apply(
-            Scope(tenant=memory.principal.tenant), [Link(edge)], actor=Actor(id="bench", role=Role.ADMIN), at=now
-        )
+        deps.store.apply(Scope(tenant=tenant), [Link(edge)], actor=Actor(id="bench", role=Role.ADMIN), at=now)
         spent.append((time.process_time_ns() - began) / 1e6)
     return spent
 
 
-def bulk(memory: Memory, count: int, threads: int) -> tuple[float, float]:
-    """Turns a second: durable, and with all that follows done."""
+def claims(house: Opened, waiting: int, count: int) -> list[float]:
+    """Milliseconds of taking one job out of many that wait, as a worker does before each step."""
+    store, tenant, now = house.deps.store, house.memory.principal.tenant, house.deps.clock.now()
+    store.enqueue(
+        tenant,
+        [Job(id=JobId(house.deps.clock.mint()), kind="bench", key=str(n), not_before=now) for n in range(waiting)],
+    )
+    spent: list[float] = []
+    for _ in range(count):
+        began = time.process_time_ns()
+        taken = store.claim("bench", now=now, lease=timedelta(minutes=1), kinds=["bench"], cap=2)
+        spent.append((time.process_time_ns() - began) / 1e6)
+        if taken:
+            store.apply(Scope(tenant=tenant), [], actor=Actor(id="bench", role=Role.ADMIN), at=now, step=Finish(taken))
+    return spent
+
+
+def bulk(memory: Memory, count: int, threads: int) -> float:
+    """Turns a second that become durable when many come at once."""
     texts = turns(3)
     start = datetime(2025, 1, 1, tzinfo=UTC)
     made = [
@@ -148,25 +162,72 @@ def bulk(memory: Memory, count: int, threads: int) -> tuple[float, float]:
     ]
     began = time.perf_counter()
     memory.bulk(made)
-    durable = time.perf_counter() - began
-    settle(memory)
-    return count / durable, count / (time.perf_counter() - began)
+    return count / (time.perf_counter() - began)
 
 
-def settle(memory: Memory) -> int:
-    settings = configuration.load({"store": "unused", "user": "mira"})
-    return wiring.workers(memory._deps, settings).run_until_idle()
+# -- with all that follows ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A conversation that was told to a server, from its first turn until nothing was left to do."""
+
+    turns: int
+    memories: int
+    told_s: float
+    """Until the last turn was acknowledged."""
+    settled_s: float
+
+
+def told_and_settled(address: str, talk: Sequence[Thread]) -> Settled:
+    """Tell a server the turns one by one, each when the one before is acknowledged, and wait for its jobs."""
+    with served(address, SETTLED, {**NO_DAY_CAP, "user": "mira"}) as server:
+        client = server.client
+        client.ingest([Message(text="Good morning.", author="mira", role="user")], thread_id="warm")
+        store = wiring.open_store(configuration.load({"store": address}))
+        try:
+            wait_for_the_jobs(store, SETTLED)
+            began = time.perf_counter()
+            for thread in talk:
+                for message in thread.messages:
+                    client.ingest([message], thread_id=thread.id)
+            told = time.perf_counter() - began
+            wait_for_the_jobs(store, SETTLED)
+            settled = time.perf_counter() - began
+            kept = store.items(SETTLED, Filters(kinds=frozenset({"fact"})), EVERYBODY, Page(limit=1000))
+        finally:
+            store.close()
+    return Settled(sum(len(thread.messages) for thread in talk), len(kept), told, settled)
+
+
+def talk(path: Path, count: int) -> list[Thread]:
+    """The first turns of the conversations of a file, in their sessions, as if they were said when they are told."""
+    found: list[Thread] = []
+    for conversation in conversations(path):
+        for thread in threads(conversation):
+            room = count - sum(len(one.messages) for one in found)
+            if room <= 0:
+                return found
+            said = tuple(replace(message, ts=None) for message in thread.messages[:room])
+            found.append(Thread(f"{conversation['id']} {thread.id}", "", said))
+    return found
+
+
+# -- all of it ----------------------------------------------------------------------------------------------
 
 
 def measure(address: str, args: argparse.Namespace) -> dict[str, object]:
-    with opened(address) as memory:
-        spent = one_by_one(memory, args.turns, args.warm)
+    settled = told_and_settled(f"{address}{'' if '://' in address else '.settled'}", talk(args.talk, args.told))
+    settings = configuration.load({"store": address, "tenant": "bench", "user": "mira"})
+    with opened(replace(settings, day_cap=1_000_000)) as house:
+        spent = one_by_one(house.memory, args.turns, args.warm)
         began = time.process_time_ns()
-        settle(memory)
+        house.settle()
         later = (time.process_time_ns() - began) / 1e6 / (args.turns + args.warm)
-        stated = quantiles(statements(memory, args.turns // 2, 50), n=100)
-        edge = edges(memory, 300)
-        durable, settled = bulk(memory, args.bulk, 10)
+        stated = quantiles(statements(house.memory, args.turns // 2, args.warm // 8), n=100)
+        edge = edges(house, 300)
+        claim = claims(house, args.bulk, 20)
+        durable = bulk(house.memory, args.bulk, 10)
     cuts = quantiles(spent, n=100)
     return {
         "engine": args.engine,
@@ -178,24 +239,31 @@ def measure(address: str, args: argparse.Namespace) -> dict[str, object]:
         "remember_p50": round(stated[49], 2),
         "remember_p95": round(stated[94], 2),
         "edge_p95": round(quantiles(edge, n=100)[94], 2),
+        "claim_p50": round(median(claim), 2),
         "bulk_per_s": round(durable),
-        "settled_per_s": round(settled),
+        "settled_per_s": round(settled.turns / settled.settled_s, 1),
+        "told_per_s": round(settled.turns / settled.told_s, 1),
+        "told": settled.turns,
+        "told_memories": settled.memories,
     }
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
-    parser.add_argument("--turns", type=int, default=600)
-    parser.add_argument("--warm", type=int, default=400)
-    parser.add_argument("--bulk", type=int, default=3000)
-    args = parser.parse_args()
+    parser.add_argument("--turns", type=int, default=600, help="turns that are measured one by one")
+    parser.add_argument("--warm", type=int, default=400, help="turns before them")
+    parser.add_argument("--bulk", type=int, default=3000, help="turns that come at once")
+    parser.add_argument("--talk", type=Path, default=TALK, help="conversations to tell a server")
+    parser.add_argument("--told", type=int, default=400, help="turns of them")
+    args = parser.parse_args(arguments)
     os.environ.pop("RECOLLECT_EMBEDDER", None)
-    if args.engine == "postgres":
-        with temporary_postgres() as server:
-            print(json.dumps(measure(server.url, args)))
-    else:
-        with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(prefix="recollect-add-") as folder:
+        os.environ["RECOLLECT_HOME"] = folder
+        if args.engine == "postgres":
+            with temporary_postgres() as server:
+                print(json.dumps(measure(server.url, args)))
+        else:
             print(json.dumps(measure(str(Path(folder) / "memory.db"), args)))
 
 

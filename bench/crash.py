@@ -23,7 +23,8 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -59,7 +60,7 @@ SERVER_DIES = 1 / 3
 UNSEEN = 1 / 4
 """How often the next writer comes before anybody has looked at what the last one left."""
 WHOLE_EVERY = 100
-EVERYTHING = Sight(users=None, projects=None, silo=None)
+EVERYTHING = Sight(users=None, projects=None, silo=None, readers=None)
 SENTENCES = (
     "Mira moved the release of {} to the second Thursday of the month, after the audit.",
     "The staging database of {} is restored every night at three and takes about an hour.",
@@ -238,7 +239,7 @@ class Examiner:
         places: dict[str, list[int]] = defaultdict(list)
         for event in held["events"]:
             places[event["item_id"]].append(event["seq"])
-        for what, found, told in (
+        compared: list[tuple[str, AbstractSet[object], AbstractSet[object]]] = [
             ("items", {row["id"] for row in held["items"]}, set(self.items)),
             ("events", {row["id"] for row in held["events"]}, self.events),
             ("versions", {row["id"] for row in held["versions"]}, set(self.versions)),
@@ -261,7 +262,8 @@ class Examiner:
                     for thread in {row.get("thread_id") for row in held["journal"]} - {None}
                 },
             ),
-        ):
+        ]
+        for what, found, told in compared:
             if found != told:
                 self.torn.append(f"{what}: {len(found)} held, {len(told)} told: {sorted(map(str, found ^ told))[:5]}")
         indexed, stray = self.texts_of()
@@ -332,7 +334,7 @@ class Place:
                     "from (select distinct tenant, ref from recollect.docs) d"
                 ).fetchone()
         else:
-            connection = apsw.Connection(self.store)
+            connection: Any = apsw.Connection(self.store)
             connection.execute("insert into texts (texts) values ('integrity-check')")
             connection.execute("create virtual table temp.places using fts5vocab (main, texts, instance)")
             found = connection.execute(
@@ -346,7 +348,7 @@ class Place:
 
 
 @contextmanager
-def place(engine: str) -> Iterator[Place]:
+def place(engine: str) -> Generator[Place]:
     base = "/tmp" if engine == "postgres" else None  # a socket's path is short, and others must be able to enter
     with tempfile.TemporaryDirectory(prefix="recollect-crash-", dir=base) as name:
         folder = Path(name)
@@ -445,13 +447,13 @@ def _look(here: Place, examiner: Examiner, acks: Sequence[Ack], whole: bool) -> 
         store.close()
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.crash", description=__doc__.splitlines()[0])
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.crash", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--seed", type=int, default=None, help="makes the same texts again, not the same moments")
     parser.add_argument("--write", metavar="STORE", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     seed = random.randrange(2**32) if options.seed is None else options.seed
     if options.write:
         write(options.write, seed)

@@ -59,8 +59,8 @@ def texts(chance: np.random.Generator, spoken: Language, count: int) -> list[str
     chosen = chance.choice(len(spoken.words), int(lengths.sum()), p=spoken.shares)
     made: list[str] = []
     at = 0
-    for number, length in enumerate(lengths):
-        words = [spoken.words[n] for n in chosen[at : at + length]]
+    for number, length in enumerate(lengths.tolist()):
+        words = [spoken.words[int(n)] for n in chosen[at : at + length]]
         at += length
         if number % 6 == 0:
             code = int(chance.integers(1, 99_999))

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from bench.recall import Asked, Remembering, conversations, opened, take_in
+from bench.recall import Asked, Remembering, conversations, remembering, take_in
 from recollect.domain.ids import ItemId
 from recollect.domain.query import Answer, Filters, Page, Query
 from recollect.errors import NothingMore
@@ -96,10 +96,10 @@ def curve(data: Path, cache: Path, most: int | None, budget: int) -> list[Mappin
     found: list[list[dict[str, float]]] = []
     with tempfile.TemporaryDirectory() as folder:
         for number, conversation in enumerate(conversations(data)[:most]):
-            with opened(str(Path(folder) / "memory.db"), f"bench-{number}", embedder) as (memory, settings):
-                asked = take_in(memory, conversation, settings)
-                for episode in memory.items(Filters(kinds=frozenset({"episode"})), Page(limit=1000)):
-                    memory.close_episode(episode.id)
+            with remembering(str(Path(folder) / "memory.db"), f"bench-{number}", embedder) as house:
+                asked = take_in(house, conversation)
+                for episode in house.memory.items(Filters(kinds=frozenset({"episode"})), Page(limit=1000)):
+                    house.memory.close_episode(episode.id)
                 found += rows(asked, budget)
             print(
                 f"{conversation['id']}: {[round(fmean(r[s]['recall'] for r in found), 3) for s in range(3)]}",

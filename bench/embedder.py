@@ -22,6 +22,8 @@ import numpy as np
 
 from recollect.models.local import LocalEmbedder
 
+PIECES = (8, 32, 100, 256)
+WARM_UP = 5
 BANDS = (0.92, 0.70, 0.50, 0.45, 0.25)
 
 
@@ -29,14 +31,14 @@ def vectors(embedder: LocalEmbedder, texts: Sequence[str]) -> Any:
     return np.stack([np.frombuffer(vector, "<f4") for vector in embedder.embed(texts)])
 
 
-def cost(embedder: LocalEmbedder, pieces: int) -> float:
+def cost(embedder: LocalEmbedder, pieces: int, times: int) -> float:
     text = " ".join(["word"] * (pieces - 2))  # a first and a last piece are added
     spent: list[float] = []
-    for _ in range(40):
+    for _ in range(WARM_UP + times):
         began = time.process_time_ns()
         embedder.embed([text])
         spent.append((time.process_time_ns() - began) / 1e6)
-    return round(median(spent[5:]), 2)
+    return round(median(spent[WARM_UP:]), 2)
 
 
 def meaning(embedder: LocalEmbedder, path: Path) -> dict[str, dict[str, float]]:
@@ -67,13 +69,14 @@ def recall(embedder: LocalEmbedder, path: Path) -> float:
     return round(fmean(shares), 4)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--recall", type=Path)
-    args = parser.parse_args()
+    parser.add_argument("--times", type=int, default=35, help="how often each length is measured")
+    args = parser.parse_args(arguments)
     embedder = LocalEmbedder()
-    figures: dict[str, object] = {"ms": {str(pieces): cost(embedder, pieces) for pieces in (8, 32, 100, 256)}}
+    figures: dict[str, object] = {"ms": {str(pieces): cost(embedder, pieces, args.times) for pieces in PIECES}}
     if args.pairs:
         figures["pairs"] = meaning(embedder, args.pairs)
     if args.recall:

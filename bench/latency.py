@@ -8,7 +8,8 @@ texts and vectors. A query is the product's own `Memory.query` with an embedder 
 already; `embed_p50` is the bundled one, apart. CPU is the time of this process over all its threads, in milliseconds;
 on PostgreSQL `server_cpu_mean` is what the server's processes spend on a query. `filtered` queries name a user, a
 category and an importance. `evidence_p95` is a query for events. `bytes_per_vector` is what a fresh process grows by as
-everything is loaded. `server_wall_p95` is the wall time through `recollect serve`, the embedding included.
+everything is loaded. `server_wall_p95` is the wall time through `recollect serve`, the embedding included;
+`server_ready_s` the time from its start until it answers, `server_first_s` the first answer.
 
 Peers are LangGraph's stores with the same texts and vectors of the items, one search each for ten results.
 """
@@ -16,13 +17,12 @@ Peers are LangGraph's stores with the same texts and vectors of the items, one s
 import argparse
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +35,11 @@ import psutil
 import psycopg
 from langgraph.store.base import PutOp
 from langgraph.store.postgres import PostgresStore
-from langgraph.store.sqlite import SqliteStore
+from langgraph.store.sqlite import SqliteStore  # pyright: ignore[reportMissingTypeStubs]
 
 from bench import crowd
 from bench.postgres import Server, temporary_postgres
+from bench.serving import served
 from recollect.clock import SystemClock
 from recollect.custody import Deps
 from recollect.domain.ids import TenantId
@@ -56,11 +57,11 @@ from recollect.store.sqlite.engine import SqliteEngine
 TENANT = TenantId("crowd")
 SEED = 1
 DISTINCT = 4_000
-"""Texts that are really embedded."""
+"""Texts that are really embedded, at most; never more than there are memories."""
+WORDS = 50_000
 DIMENSION = 384
-WARM_UP = 30
 PEERS_UP_TO = 100_000
-SERVED = 100
+SERVED, PEER_QUERIES = 100, 50
 
 
 class Known:
@@ -126,14 +127,15 @@ class Costs:
     wall: list[float]
 
 
-def timed(uses: Sequence[Callable[[], object]]) -> Costs:
+def timed(uses: Sequence[Callable[[], object]], warm: int) -> Costs:
+    """What each use costs, the first ones left out."""
     costs = Costs([], [])
     for use in uses:
         wall, cpu = time.perf_counter_ns(), time.process_time_ns()
         use()
         costs.cpu.append((time.process_time_ns() - cpu) / 1e6)
         costs.wall.append((time.perf_counter_ns() - wall) / 1e6)
-    return Costs(costs.cpu[WARM_UP:], costs.wall[WARM_UP:])
+    return Costs(costs.cpu[warm:], costs.wall[warm:])
 
 
 def share(values: Sequence[float], percent: int) -> float:
@@ -156,7 +158,7 @@ def grown(path: Path) -> int:
     nothing was given back before that could be used again."""
     store = SqlStore(SqliteEngine(path))
     vector = np.ones(DIMENSION, np.float32).tobytes()
-    everything = Sight(users=None, projects=None, silo=None)
+    everything = Sight(users=None, projects=None, silo=None, readers=None)
     asked = Wanted(vector=vector, embedder=LocalEmbedder.name, filters=Filters(), sight=everything, limit=10)
     store.head(TENANT)
     before = psutil.Process().memory_info().rss
@@ -172,7 +174,7 @@ def bytes_per_vector(url: str, size: int, engine: str) -> int:
     return round(int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) / (2 * size))
 
 
-def measure(memory: Memory, asked: Sequence[Question], server: Server | None) -> dict[str, object]:
+def measure(memory: Memory, asked: Sequence[Question], server: Server | None, warm: int) -> dict[str, object]:
     def ask(question: Question, source: Source, filters: Filters) -> Callable[[], object]:
         return lambda: memory.query(Query(text=question.text, source=source, filters=filters))
 
@@ -181,10 +183,10 @@ def measure(memory: Memory, asked: Sequence[Question], server: Server | None) ->
         ask(asked[0], source, Filters())()
     first = time.perf_counter() - began
     spent = server_cpu(server)
-    plain = timed([ask(question, Source.MEMORY, Filters()) for question in asked])
+    plain = timed([ask(question, Source.MEMORY, Filters()) for question in asked], warm)
     spent = server_cpu(server) - spent
-    filtered = timed([ask(question, Source.MEMORY, question.filters) for question in asked])
-    evidence = timed([ask(question, Source.EVIDENCE, Filters()) for question in asked])
+    filtered = timed([ask(question, Source.MEMORY, question.filters) for question in asked], warm)
+    evidence = timed([ask(question, Source.EVIDENCE, Filters()) for question in asked], warm)
     return {
         "query_p50": share(plain.cpu, 50),
         "query_p95": share(plain.cpu, 95),
@@ -197,48 +199,34 @@ def measure(memory: Memory, asked: Sequence[Question], server: Server | None) ->
     }
 
 
-def embedding(asked: Sequence[Question]) -> float:
+def embedding(asked: Sequence[Question], warm: int) -> float:
     embedder = LocalEmbedder()
-    return share(timed([lambda text=question.text: embedder.embed([text]) for question in asked]).cpu, 50)
+    return share(timed([lambda text=question.text: embedder.embed([text]) for question in asked], warm).cpu, 50)
 
 
 # -- through the server -------------------------------------------------------------------------------------
 
 
-def through_the_server(url: str, asked: Sequence[Question]) -> float | None:
-    """The wall time of a query over HTTP, with everything that belongs to it; None where no server came up."""
-    command = [
-        str(Path(sys.executable).with_name("recollect")),
-        "serve",
-        "--port",
-        "0",
-        "--json",
-        "--store",
-        url,
-        "--tenant",
-        TENANT,
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        lines: list[str] = []
-        while (line := process.stdout.readline()) and line != "}\n":
-            lines.append(line)
-        if not line:
-            return None
-        told = json.loads("".join([*lines, line]))
-        address = f"{told['address']}/api/memory/query"
-        headers = {"Authorization": f"Bearer {told['token']}", "Content-Type": "application/json"}
+def through_the_server(url: str, asked: Sequence[Question], warm: int) -> dict[str, float]:
+    """Wall times of queries over HTTP, with everything that belongs to them, and of the start of the server."""
+    with served(url, TENANT) as server:
+        address = f"{server.address}/api/memory/query"
+        headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
 
         def ask(question: Question) -> None:
             body = json.dumps({"query": question.text}).encode()
             with urllib.request.urlopen(urllib.request.Request(address, body, headers), timeout=120) as answer:
                 answer.read()
 
-        return share(timed([lambda q=q: ask(q) for q in asked[: SERVED + WARM_UP]]).wall, 95)
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
+        began = time.perf_counter()
+        ask(asked[0])
+        first = time.perf_counter() - began
+        walls = timed([lambda q=q: ask(q) for q in asked[: SERVED + warm]], warm).wall
+        return {
+            "server_wall_p95": share(walls, 95),
+            "server_ready_s": round(server.ready_s, 2),
+            "server_first_s": round(first, 2),
+        }
 
 
 # -- peers --------------------------------------------------------------------------------------------------
@@ -269,7 +257,7 @@ class Loading:
 
 
 @contextmanager
-def sqlite_peer(folder: Path, embed: Callable[[Sequence[str]], list[list[float]]]) -> Iterator[SqliteStore]:
+def sqlite_peer(folder: Path, embed: Callable[[Sequence[str]], list[list[float]]]) -> Generator[SqliteStore]:
     connection = Loading(folder / "langgraph.db")
     try:
         connection.execute("pragma journal_mode = wal").fetchall()
@@ -281,7 +269,7 @@ def sqlite_peer(folder: Path, embed: Callable[[Sequence[str]], list[list[float]]
 
 
 @contextmanager
-def postgres_peer(url: str, embed: Callable[[Sequence[str]], list[list[float]]]) -> Iterator[PostgresStore]:
+def postgres_peer(url: str, embed: Callable[[Sequence[str]], list[list[float]]]) -> Generator[PostgresStore]:
     index: Any = {"dims": DIMENSION, "embed": embed, "fields": ["text"]}
     with PostgresStore.from_conn_string(url, index=index) as store:
         store.setup()
@@ -289,7 +277,11 @@ def postgres_peer(url: str, embed: Callable[[Sequence[str]], list[list[float]]])
 
 
 def peer(
-    store: Any, known: dict[str, list[float]], rows: Iterator[tuple[str, str, bytes]], asked: Sequence[Question]
+    store: Any,
+    known: dict[str, list[float]],
+    rows: Iterator[tuple[str, str, bytes]],
+    asked: Sequence[Question],
+    warm: int,
 ) -> dict[str, float]:
     batch: list[PutOp] = []
     began = time.perf_counter()
@@ -304,25 +296,25 @@ def peer(
         store.batch(batch)
     print(f"a peer was filled in {time.perf_counter() - began:.0f} s", file=sys.stderr)
     known |= {question.text: np.frombuffer(question.vector, np.float32).tolist() for question in asked}
-    costs = timed([lambda q=q: store.search(("memories", "mira"), query=q.text, limit=10) for q in asked])
+    costs = timed([lambda q=q: store.search(("memories", "mira"), query=q.text, limit=10) for q in asked], warm)
     return {"query_p50": share(costs.cpu, 50), "query_p95": share(costs.cpu, 95), "wall_p95": share(costs.wall, 95)}
 
 
 def peers(
-    engine: str, size: int, folder: Path, spoken: crowd.Language, base: Any, asked: Sequence[Question]
+    options: argparse.Namespace, folder: Path, spoken: crowd.Language, base: Any, asked: Sequence[Question]
 ) -> dict[str, dict[str, float]]:
     known: dict[str, list[float]] = {}
 
     def embed(texts: Sequence[str]) -> list[list[float]]:
         return [known[text if text in known else json.loads(text)["text"]] for text in texts]
 
-    with ExitStack() as stack:
-        if engine == "sqlite":
-            name, store = "langgraph_sqlite", stack.enter_context(sqlite_peer(folder, embed))
-            return {name: peer(store, known, peer_rows(size, spoken, base), asked[: WARM_UP + 50])}
-        server = stack.enter_context(temporary_postgres())
-        store = stack.enter_context(postgres_peer(server.url, embed))
-        return {"langgraph_postgres": peer(store, known, peer_rows(size, spoken, base), asked[: WARM_UP + 50])}
+    rows = peer_rows(options.size, spoken, base)
+    some = asked[: options.warm + PEER_QUERIES]
+    if options.engine == "sqlite":
+        with sqlite_peer(folder, embed) as store:
+            return {"langgraph_sqlite": peer(store, known, rows, some, options.warm)}
+    with temporary_postgres() as server, postgres_peer(server.url, embed) as store:
+        return {"langgraph_postgres": peer(store, known, rows, some, options.warm)}
 
 
 # -- all of it ----------------------------------------------------------------------------------------------
@@ -335,9 +327,9 @@ def run(options: argparse.Namespace) -> dict[str, object]:
         folder = Path(kept)
         folder.mkdir(parents=True, exist_ok=True)
         os.environ["RECOLLECT_HOME"] = str(folder)
-        spoken = crowd.language(np.random.default_rng(7))
-        base = crowd.embedded(LocalEmbedder(2), crowd.texts(np.random.default_rng(8), spoken, DISTINCT))
-        asked = questions(np.random.default_rng(9), spoken, base, options.queries + WARM_UP)
+        spoken = crowd.language(np.random.default_rng(7), min(WORDS, 50 * size))
+        base = crowd.embedded(LocalEmbedder(2), crowd.texts(np.random.default_rng(8), spoken, min(DISTINCT, size)))
+        asked = questions(np.random.default_rng(9), spoken, base, options.queries + options.warm)
         server = stack.enter_context(temporary_postgres()) if options.engine == "postgres" else None
         url = server.url if server else str(folder / f"memory-{size}.db")
         store = SqlStore(PostgresEngine(url) if server else SqliteEngine(Path(url)))
@@ -345,16 +337,16 @@ def run(options: argparse.Namespace) -> dict[str, object]:
         loaded(store, size, spoken, base)
         if server:
             _settled(server)
-        figures = measure(opened(store, folder, asked), asked, server)
-        wall = None if options.no_server else through_the_server(url, asked)
-        beside = peers(options.engine, size, folder, spoken, base, asked) if size <= options.peers_up_to else {}
+        figures = measure(opened(store, folder, asked), asked, server, options.warm)
+        through = {"server_wall_p95": None} if options.no_server else through_the_server(url, asked, options.warm)
+        beside = peers(options, folder, spoken, base, asked) if size <= options.peers_up_to else {}
         return {
             "engine": options.engine,
             "size": size,
             **figures,
             "bytes_per_vector": bytes_per_vector(url, size, options.engine),
-            "embed_p50": embedding(asked),
-            "server_wall_p95": wall,
+            "embed_p50": embedding(asked, options.warm),
+            **through,
             "peers": beside,
         }
 
@@ -365,16 +357,17 @@ def _settled(server: Server) -> None:
         connection.execute("vacuum analyze")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.latency", description=__doc__.splitlines()[0])
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.latency", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--size", type=int, default=10_000, help="memories of the tenant")
     parser.add_argument("--queries", type=int, default=300, help="measured queries of each kind")
+    parser.add_argument("--warm", type=int, default=30, help="queries before them")
     parser.add_argument("--folder", help="keep the loaded store here, and use one that is there (SQLite)")
     parser.add_argument("--peers-up-to", type=int, default=PEERS_UP_TO, help="the largest size at which peers run")
     parser.add_argument("--no-server", action="store_true", help="leave the measurement through the server out")
     parser.add_argument("--grown", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     print(grown(options.grown) if options.grown else json.dumps(run(options)))
 
 

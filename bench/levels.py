@@ -2,7 +2,7 @@
 
     python -m bench.levels --data FILE [--show N] [--from K] [--budget TOKENS]
 
-ratio: the median size of each level by that of the evidence (R2 where the evidence has 400 tokens or more);
+ratio: the median size of each level by that of the evidence (R2 where the evidence has 400 tokens or more, if any has);
 tokens_r1_p95: the longest index words; supported: the share of bullets whose witnesses hold what they say, measured by
 other rules than those that made them; cpu: milliseconds of work for an episode. curve: what each step up the ladder
 buys, within a budget (bench/curve.py).
@@ -113,7 +113,7 @@ def held(bullet: Bullet, events: Sequence[Event]) -> bool:
 def lengths(found: Sequence[Ladder]) -> dict[str, Any]:
     """The measures of the levels themselves, over all episodes."""
     summed = [ladder for ladder in found if ladder.summary]
-    long = [ladder for ladder in summed if ladder.evidence >= LONG]
+    packets = [tokens(ladder.packet) / ladder.evidence for ladder in summed if ladder.evidence >= LONG]
     r1 = sorted(max(tokens(ladder.trace), strict(ladder.trace)) for ladder in summed)
     sizes = [(tokens(ladder.summary.content), ladder.evidence) for ladder in summed if ladder.summary]
     bullets = [(b, ladder.material.events) for ladder in summed if ladder.summary for b in ladder.summary.bullets]
@@ -123,9 +123,9 @@ def lengths(found: Sequence[Ladder]) -> dict[str, Any]:
         "ratio": {
             "R4": round(median(tokens(ladder.log.content) / ladder.evidence for ladder in found), 4),
             "R3": round(median(size / evidence for size, evidence in sizes), 4),
-            "R2": round(median(tokens(ladder.packet) / ladder.evidence for ladder in long), 4),
+            "R2": round(median(packets), 4) if packets else None,
         },
-        "r2_most": round(max(tokens(ladder.packet) / ladder.evidence for ladder in long), 4),
+        "r2_most": round(max(packets), 4) if packets else None,
         "tokens_r3": round(fmean(size for size, _ in sizes)),
         "tokens_r1_p95": quantiles(r1, n=100)[94],
         "bullets": round(len(bullets) / len(summed), 1),
@@ -146,7 +146,7 @@ def show(ladder: Ladder) -> None:
         print("no R3\n")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--conversations", type=int, default=None, help="only so many of the file")
@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--from", dest="first", type=int, default=0, help="which of them to begin with")
     parser.add_argument("--budget", type=int, default=1024, help="tokens of a context")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "recollect-bench-vectors.db")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     materials = [each for found in conversations(args.data)[: args.conversations] for each in episodes(found)]
     if args.show:
         step = max(1, len(materials) // args.show)

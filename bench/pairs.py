@@ -129,11 +129,11 @@ def bundled() -> Judge | None:
     return judge
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("-v", "--verbose", action="store_true", help="print what is told wrongly")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     data = list(rows(args.data))
     if not data:
         sys.exit(f"{args.data} holds no pairs")

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, TypedDict
 from urllib.parse import quote
 
 import psutil
@@ -95,17 +95,16 @@ def start_postgres(folder: Path, *, options: Mapping[str, str] | None = None, te
     folder = folder.absolute()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     account = _account()
-    if account:
-        os.chown(folder, account["user"], account["group"])
+    if account["user"] is not None:
+        _give(folder, account)
         if not _may_use(folder, account):
             raise PermissionError(
                 f"PostgreSQL refuses to run as root and runs as nobody, who cannot enter {folder}; "
                 "choose a folder whose parents others may pass, or use temporary_postgres()"
             )
-    common: dict[str, Any] = {"cwd": folder, "env": _environment(), **account}
     binaries = _binaries(folder, account)
     if not (folder / "data" / "PG_VERSION").exists():
-        _initdb(binaries, folder, common)
+        _initdb(binaries, folder, account)
 
     settings = {"unix_socket_directories": str(folder), "port": str(PORT), **DEFAULTS, **(options or {})}
     command = [str(binaries / "postgres"), "-D", str(folder / "data")]
@@ -119,7 +118,9 @@ def start_postgres(folder: Path, *, options: Mapping[str, str] | None = None, te
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            **common,
+            cwd=folder,
+            env=_environment(),
+            **account,
         )
     url = f"postgresql://postgres@/postgres?host={quote(str(folder), safe='')}&port={PORT}"
     server = Server(url, folder, temporary, process, _watch(folder, temporary))
@@ -145,23 +146,36 @@ def temporary_postgres(*, options: Mapping[str, str] | None = None) -> Server:
         raise
 
 
-def _account() -> dict[str, Any]:
-    """As whom the server runs: PostgreSQL refuses root, everybody else runs it as themselves."""
+class Account(TypedDict):
+    """As whom a process runs; None: as who starts it."""
+
+    user: int | None
+    group: int | None
+    extra_groups: list[int] | None
+
+
+def _account() -> Account:
+    """PostgreSQL refuses root; everybody else runs it as themselves."""
     if os.geteuid() != 0:
-        return {}
+        return {"user": None, "group": None, "extra_groups": None}
     nobody = pwd.getpwnam("nobody")
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
-def _may_use(path: Path, account: Mapping[str, Any]) -> bool:
+def _may_use(path: Path, account: Account) -> bool:
     return subprocess.run(["test", "-x", path], cwd="/", check=False, **account).returncode == 0
+
+
+def _give(path: Path, account: Account) -> None:
+    if account["user"] is not None and account["group"] is not None:
+        os.chown(path, account["user"], account["group"], follow_symlinks=False)
 
 
 def _environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PG")}
 
 
-def _binaries(folder: Path, account: Mapping[str, Any]) -> Path:
+def _binaries(folder: Path, account: Account) -> Path:
     """The installation's programs, copied into the folder where the account cannot reach the original."""
     spec = find_spec(PACKAGE)  # not imported: that alone looks for places to put sockets and locks
     assert spec is not None, "install the development tools: scripts/setup"
@@ -174,12 +188,12 @@ def _binaries(folder: Path, account: Mapping[str, Any]) -> Path:
             unused = shutil.ignore_patterns("include", "*.a", "pgxs")
             shutil.copytree(package / INSTALLATION, copy / INSTALLATION, symlinks=True, ignore=unused)
             for path in (copy.parent, *copy.parent.rglob("*")):
-                os.chown(path, account["user"], account["group"], follow_symlinks=False)
+                _give(path, account)
         package = copy
     return package / INSTALLATION / "bin"
 
 
-def _initdb(binaries: Path, folder: Path, common: Mapping[str, Any]) -> None:
+def _initdb(binaries: Path, folder: Path, account: Account) -> None:
     # The built-in locale knows Unicode letters and is the same on every system.
     locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--encoding=UTF8"]
     done = subprocess.run(
@@ -187,7 +201,9 @@ def _initdb(binaries: Path, folder: Path, common: Mapping[str, Any]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        **common,
+        cwd=folder,
+        env=_environment(),
+        **account,
     )
     if done.returncode != 0:
         raise RuntimeError(f"initdb failed in {folder}:\n{done.stdout}{done.stderr}")

@@ -23,7 +23,7 @@ import json
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -31,8 +31,9 @@ from pathlib import Path
 from statistics import fmean, quantiles
 from typing import Any
 
+from bench.opening import Opened, opened
 from bench.postgres import temporary_postgres
-from recollect import Message, minds, wiring
+from recollect import Message, minds
 from recollect import settings as configuration
 from recollect.domain.embedding import Profile
 from recollect.domain.query import Filters, Page, Query, Source
@@ -155,9 +156,10 @@ def threads(conversation: Mapping[str, Any]) -> Iterator[Thread]:
         yield Thread(f"session {session}", "", tuple(said))
 
 
-def take_in(memory: Memory, conversation: Mapping[str, Any], settings: configuration.Settings) -> Asked:
+def take_in(house: Opened, conversation: Mapping[str, Any]) -> Asked:
+    memory = house.memory
     memory.bulk(threads(conversation))
-    wiring.workers(memory._deps, settings).run_until_idle()
+    house.settle()
     messages = conversation["messages"]
     numbers = dict(zip((message["id"] for message in messages), exchanges(messages), strict=True))
     places = {message["id"]: place for place, message in enumerate(messages)}
@@ -235,13 +237,15 @@ def abstentions(asked: Asked, other: Mapping[str, Any]) -> Iterator[tuple[bool, 
 def summary(
     rows: Sequence[Mapping[str, Any]], hits: Sequence[bool], refused: Sequence[tuple[bool, bool, str]]
 ) -> dict[str, Any]:
-    mean = lambda name: round(fmean(row[name] for row in rows), 4)  # noqa: E731
     categories = sorted({row["category"] for row in rows})
     silent = [row for row in rows if not row["answered"]]
     abstained = [kind for _, given, kind in refused if not given]
     found: dict[str, Any] = {
         "questions": len(rows),
-        **{name: mean(name) for name in ("r5", "r10", "r20", *(f"budget_{budget}" for budget in BUDGETS))},
+        **{
+            name: round(fmean(row[name] for row in rows), 4)
+            for name in ("r5", "r10", "r20", *(f"budget_{budget}" for budget in BUDGETS))
+        },
         "by_category": {
             name: round(fmean(row["r10"] for row in rows if row["category"] == name), 4) for name in categories
         },
@@ -264,14 +268,12 @@ def summary(
 
 
 @contextmanager
-def opened(address: str, tenant: str, embedder: Remembering) -> Iterator[tuple[Memory, configuration.Settings]]:
+def remembering(address: str, tenant: str, embedder: Remembering) -> Generator[Opened]:
+    """A tenant of its own, without the daily cap: no turn is left unread."""
     settings = configuration.load({"store": address, "tenant": tenant, "user": "mira"})
     settings = replace(settings, day_cap=1_000_000)
-    memory = wiring.connect(settings, create=True, given=minds.chosen(settings, embedder=embedder))
-    try:
-        yield memory, settings
-    finally:
-        memory.close()
+    with opened(settings, minds.chosen(settings, embedder=embedder)) as house:
+        yield house
 
 
 def measure(address: str, args: argparse.Namespace) -> dict[str, Any]:
@@ -281,8 +283,8 @@ def measure(address: str, args: argparse.Namespace) -> dict[str, Any]:
     hits: list[bool] = []
     refused: list[tuple[bool, bool, str]] = []
     for number, conversation in enumerate(found):
-        with opened(address, f"bench-{number}", embedder) as (memory, settings):
-            asked = take_in(memory, conversation, settings)
+        with remembering(address, f"bench-{number}", embedder) as house:
+            asked = take_in(house, conversation)
             rows += recall(asked)
             hits += conflicts(asked)
             refused += abstentions(asked, found[(number + 1) % len(found)]) if len(found) > 1 else ()
@@ -290,13 +292,13 @@ def measure(address: str, args: argparse.Namespace) -> dict[str, Any]:
     return {"engine": args.engine, **summary(rows, hits, refused)}
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--conversations", type=int, default=None, help="only so many of the file")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "recollect-bench-vectors.db")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     if args.engine == "postgres":
         with temporary_postgres() as server:
             print(json.dumps(measure(server.url, args)))

@@ -19,7 +19,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,10 +27,11 @@ from statistics import fmean, quantiles
 from uuid import uuid4
 
 import psutil
-from langgraph.store.sqlite import SqliteStore
+from langgraph.store.sqlite import SqliteStore  # pyright: ignore[reportMissingTypeStubs]
 
+from bench.opening import opened
 from bench.postgres import Server, temporary_postgres
-from recollect import Message, Visibility, wiring
+from recollect import Message, Visibility
 from recollect import settings as configuration
 from recollect.domain.change import Append, Create, Derive
 from recollect.domain.event import Event
@@ -96,13 +97,14 @@ class Writer:
 
 
 @contextmanager
-def recollect(store: str) -> Iterator[Writer]:
+def recollect(store: str) -> Generator[Writer]:
     """The write by itself: what comes before it, comparing and embedding, is in bench.add."""
     settings = configuration.load({"store": store, "tenant": "bench", "user": "mira", "embedder": "none"})
-    with wiring.connect(settings, create=True) as memory:
-        deps, scope = memory._deps, Scope(tenant=settings.tenant, user_id="mira", thread_id="notes")
+    with opened(settings) as house:
+        memory, deps = house.memory, house.deps
+        scope = Scope(tenant=settings.tenant, user_id="mira", thread_id="notes")
         thread = memory.append([Message(text="Good morning.", author="mira")], thread_id="notes").episode_id
-        owner = Owner(scope, Visibility.USER_PRIVATE, "mira")
+        owner = Owner(deps.store, scope, Visibility.USER_PRIVATE, "mira")
 
         def keep(text: str) -> None:
             now = deps.clock.now()
@@ -124,7 +126,7 @@ def recollect(store: str) -> Iterator[Writer]:
 
 
 @contextmanager
-def langgraph(path: Path, mode: str) -> Iterator[Writer]:
+def langgraph(path: Path, mode: str) -> Generator[Writer]:
     connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
     try:
         connection.execute(f"pragma journal_mode = {mode}")
@@ -229,12 +231,12 @@ def _share(values: list[float], percent: int) -> float:
     return quantiles(values, n=100)[percent - 1]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m bench.write", description=__doc__.splitlines()[0])
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.write", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--writes", type=int, default=3000, help="measured writes of each")
     parser.add_argument("--profile", action="store_true", help="where the time goes, by function")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.writes < BLOCK:
         parser.error(f"measure at least {BLOCK} writes")
     print(json.dumps(run(options.engine, options.writes, options.profile)))

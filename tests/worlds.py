@@ -46,7 +46,7 @@ from recollect.ports import Store
 from recollect.store.sidecar import FileErasures, FileSeal
 
 DAWN = datetime(2026, 1, 1, 8, 0, tzinfo=UTC)
-EVERYTHING = Sight(users=None, projects=None, silo=None)
+EVERYTHING = Sight(users=None, projects=None, silo=None, readers=None)
 ANY_STATE = Filters(states=frozenset({"active", "archived", "expired", "soft_deleted"}))
 ALL = Page(limit=1000)
 MIRA = Actor(id="mira", role=Role.ADMIN)
@@ -267,6 +267,8 @@ class Furnished:
     checkpoint: Checkpoint
     job: Job
     key: str
+    aside: Event
+    """What ana said in private, in a thread that she and mira share with a project."""
 
 
 def furnish(world: World, mark: str = "tea") -> Furnished:
@@ -331,6 +333,10 @@ def furnish(world: World, mark: str = "tea") -> Furnished:
     checkpoint = world.checkpoint({mark: mark})
     store.save_checkpoint(world.scope, checkpoint, actor=world.actor)
     used = [Used(told.item.id, use, world.clock.now(), told.version.id) for use in Use]
+    _, [aside] = world.say(
+        f"Between us: {mark}", thread="hall", visibility=Visibility.PROJECT_SHARED, project_id="house", user_id=None
+    )
+    world.apply(private=[aside.id])
     informed = ToldChanges("robin", "kitchen", Cursor(told.rev, Seq(1), 1))
     store.observe(tenant, [*used, world.operation(memory_id=told.item.id, category=mark, sim=0.1), informed])
-    return Furnished(told, other, hidden, episode, hint, relation, contradiction, proposal, checkpoint, job, key)
+    return Furnished(told, other, hidden, episode, hint, relation, contradiction, proposal, checkpoint, job, key, aside)

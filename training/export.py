@@ -24,10 +24,11 @@ from tokenizers import Tokenizer
 from trunk import BASE, WIDTH, alone, joined, load, tokenizer
 
 TARGET = Path(__file__).parent.parent / "packages" / "recollect-models" / "src" / "recollect_models"
-TOPS = {"embedder": "vector", "judge": "pair", "keeper": "sentence"}
-NAMES = {"embedder": "recollect-embedder-1", "judge": "recollect-judge-1", "keeper": "recollect-keeper-1"}
+TOPS = {"embedder": "vector", "judge": "pair", "keeper": "turn"}
+NAMES = {"embedder": "recollect-embedder-1", "judge": "recollect-judge-1", "keeper": "recollect-keeper-2"}
 SAMPLES, PROBES = 64, 256
-Read = tuple[list[int], list[int]]
+Read = tuple[list[int], list[int], list[tuple[int, int]]]
+"""Word pieces, which text each belongs to, and the stretches that are asked about."""
 
 
 def main() -> None:
@@ -63,7 +64,13 @@ def outputs(name: str) -> dict[str, object]:
         case "judge":
             return {"labels": judge.LABELS}
         case "keeper":
-            return {"heads": keeper.HEADS, "kinds": keeper.KINDS, "categories": keeper.CATEGORIES}
+            cuts = json.loads((rows.BUILD / "keeper-cuts.json").read_text())
+            return {
+                "heads": keeper.HEADS,
+                "kinds": keeper.KINDS,
+                "categories": keeper.CATEGORIES,
+                "importance": cuts,
+            }
         case _:
             return {"dimension": WIDTH}
 
@@ -73,13 +80,12 @@ def inputs(name: str) -> list[Read]:
     tokens, count = tokenizer(), SAMPLES + PROBES
     match name:
         case "judge":
-            return [joined(tokens, row["a"], row["b"]) for row in _evenly(rows.read("pairs"), count)]
+            return [(*joined(tokens, row["a"], row["b"]), []) for row in _evenly(rows.read("pairs"), count)]
         case "keeper":
-            shown = keeper.sentences(rows.read("sentences"))
-            return [keeper.pieces(tokens, one) for one in _evenly(shown, count)]
+            return [keeper.pieces(one) for one in _evenly(keeper.cached(), count)]
         case _:
             texts = [message["text"] for world in rows.read("conversations") for message in world["messages"]]
-            return [alone(tokens, text) for text in _evenly(texts, count)]
+            return [(*alone(tokens, text), []) for text in _evenly(texts, count)]
 
 
 def _evenly(found: Sequence[object], count: int) -> list:
@@ -88,8 +94,11 @@ def _evenly(found: Sequence[object], count: int) -> list:
 
 
 def _feed(session: onnxruntime.InferenceSession, read: Read, table: np.ndarray) -> dict[str, np.ndarray]:
-    ids, types = read
-    every = {"pieces": table[ids][None], "types": np.array([types], np.int64)}
+    ids, types, spans = read
+    shares = np.zeros((len(spans), len(ids)), np.float32)
+    for row, (start, end) in enumerate(spans):
+        shares[row, start:end] = 1 / (end - start)
+    every = {"pieces": table[ids][None], "types": np.array([types], np.int64), "spans": shares}
     return {one.name: every[one.name] for one in session.get_inputs()}
 
 

@@ -15,7 +15,7 @@ import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 LONGEST = 256
-LAYERS, HEADS, WIDTH = 6, 12, 384
+HEADS, WIDTH = 12, 384
 MICROSOFT = "com.microsoft"
 EASE = 0.7  # of an outlier channel's size, the share that moves from the activations into the weights
 Weights = Mapping[str, np.ndarray]
@@ -47,6 +47,7 @@ class Sheet:
         inputs = [
             helper.make_tensor_value_info("pieces", TensorProto.FLOAT, [1, "length", WIDTH]),
             helper.make_tensor_value_info("types", TensorProto.INT64, [1, "length"]),
+            helper.make_tensor_value_info("spans", TensorProto.FLOAT, ["stretches", "length"]),
         ]
         graph = helper.make_graph(
             self.nodes,
@@ -126,17 +127,20 @@ class Small:
 
 def draw(weights: Weights, arithmetic: Arithmetic, top: str) -> tuple[Sheet, str]:
     """A whole network and the name of what comes out of it: word pieces in; at the top a `vector` of unit length, or
-    the `logits` of a head that reads the first piece beside the mean of all ("pair") or of the second text
-    ("sentence")."""
+    the `logits` of a head that reads the first piece beside the mean of all ("pair"), or of each of some stretches
+    ("turn")."""
     sheet = Sheet()
     x = _embeddings(sheet, weights, paired=top != "vector")
-    for layer in range(LAYERS):
+    layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
+    for layer in range(layers):
         x = _layer(sheet, weights, arithmetic, f"encoder.layer.{layer}.", x)
     if top == "vector":
         sheet.node("LpNormalization", _mean(sheet, x), axis=1, p=2)
     else:
-        seen = _mean(sheet, x) if top == "pair" else _mean_of_second(sheet, x)
         first = sheet.node("Gather", x, sheet.constant("first", np.array(0)), axis=1)
+        seen = _mean(sheet, x) if top == "pair" else _means_of_spans(sheet, x)
+        if top == "turn":
+            first = sheet.node("Expand", first, sheet.node("Shape", seen))
         both = sheet.node("Concat", first, seen, axis=1)
         head = (
             sheet.constant("head.weight", weights["head.weight"].T),
@@ -152,12 +156,9 @@ def _mean(sheet: Sheet, x: str) -> str:
     return sheet.node("ReduceMean", x, sheet.constant("over the pieces", np.array([1])), keepdims=0)
 
 
-def _mean_of_second(sheet: Sheet, x: str) -> str:
-    second = sheet.node("Cast", "types", to=TensorProto.FLOAT)
-    along = sheet.constant("over the pieces", np.array([1]))
-    share = sheet.node("Div", second, sheet.node("ReduceSum", second, along, keepdims=1))
-    weighed = sheet.node("Mul", x, sheet.node("Unsqueeze", share, sheet.constant("last", np.array([2]))))
-    return sheet.node("ReduceSum", weighed, along, keepdims=0)
+def _means_of_spans(sheet: Sheet, x: str) -> str:
+    """The mean of each stretch: the shares of the pieces in it times the pieces."""
+    return sheet.node("MatMul", "spans", sheet.node("Squeeze", x, sheet.constant("the one text", np.array([0]))))
 
 
 def _embeddings(sheet: Sheet, weights: Weights, *, paired: bool) -> str:
@@ -213,6 +214,6 @@ def small(weights: Weights, loudest: Mapping[str, np.ndarray], top: str) -> Mode
     """The network as it is shipped."""
     sheet, name = draw(weights, Small(loudest), top)
     width = WIDTH if top == "vector" else len(weights["head.bias"])
-    model = sheet.model({name: [1, width]})
+    model = sheet.model({name: ["stretches" if top == "turn" else 1, width]})
     onnx.checker.check_model(model)
     return model

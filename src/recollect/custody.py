@@ -92,7 +92,7 @@ class Custody:
         return kept
 
     def _roots(self, item_id: ItemId, evidence: bool) -> list[EventId]:
-        self._gate.read(item_id, withdrawn=True)
+        self._gate.find_to_erase(item_id)
         return erasing.evidence(self._store, self._tenant, item_id) if evidence else []
 
     def _wipe(self, kept: Kept, events: Sequence[EventId], why: str) -> Wipe:

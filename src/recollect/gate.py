@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from recollect.care import legible
 from recollect.care.erase import Wipe
 from recollect.care.restore import OneEntry, OneMemory, Target
 from recollect.clock import Clock
@@ -15,7 +16,7 @@ from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.errors import Forbidden, Gone, NotFound
 from recollect.holdings import Held
 from recollect.policy import access
-from recollect.policy.access import Action, Answer, Denied
+from recollect.policy.access import Action, Allowed, Answer, Denied
 from recollect.policy.rollback import Plan
 from recollect.ports import Store
 
@@ -28,6 +29,7 @@ class Gate:
         self._clock = clock
         self._principal = principal
         self._tenant = principal.tenant
+        self.readers = access.readers(principal)
 
     def allow(self, action: Action) -> None:
         """Pass, or an error, for what concerns the whole tenant."""
@@ -49,24 +51,36 @@ class Gate:
 
     def read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
         """An item that may be read. A reading under a grant is journalled before anything is shown."""
-        held = self._store.item(self._tenant, item_id)
-        if held is None:
-            if self._store.tombstones(self._tenant, [f"i:{item_id}"]):
-                raise Gone(f"memory {item_id} was erased")
-            raise NotFound(f"there is no memory {item_id}")
-        answer = self._may_read(held.item)
-        if isinstance(answer, Denied):
-            raise NotFound(f"there is no memory {item_id}")
+        held, answer = self._reached(item_id)
+        if self._withheld([item_id]):
+            raise _unknown(item_id)
         if held.withdrawn and not withdrawn:
             raise NotFound(f"memory {item_id} was withdrawn by a rollback", "Undo that rollback to bring it back.")
         if answer.grant:
             self._disclose(answer.grant, item_id)
         return held
 
+    def _reached(self, item_id: ItemId) -> tuple[Held, Allowed]:
+        """An item as far as it tells itself who may read it."""
+        held = self._store.item(self._tenant, item_id)
+        if held is None:
+            if self._store.tombstones(self._tenant, [f"i:{item_id}"]):
+                raise Gone(f"memory {item_id} was erased")
+            raise _unknown(item_id)
+        answer = self._may_read(held.item)
+        if isinstance(answer, Denied):
+            raise _unknown(item_id)
+        return held, answer
+
+    def _withheld(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
+        """Those of these items that hold private words of threads that the principal took no part in."""
+        refs = [f"i:{item_id}" for item_id in ids]
+        return frozenset(ItemId(ref[2:]) for ref in self._store.withheld(self._tenant, refs, self.readers))
+
     def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
         """Those of these items that may be read. Readings under a grant are journalled."""
         seen: set[ItemId] = set()
-        for item_id in sorted(set(ids)):
+        for item_id in sorted(set(ids) - self._withheld(set(ids))):
             held = self._store.item(self._tenant, item_id)
             answer = self._may_read(held.item) if held else Denied("gone")
             if isinstance(answer, Denied):
@@ -76,12 +90,19 @@ class Gate:
             seen.add(item_id)
         return frozenset(seen)
 
+    def sees(self, item: Item) -> bool:
+        """Whether a memory may be read without any grant."""
+        answer = access.may_read(self._principal, item, (), self._clock.now())
+        return isinstance(answer, Allowed) and not self._withheld([item.id])
+
     def legible(self, entries: Iterable[Entry], about: ItemId) -> list[Entry]:
-        """Entries as they may be read: one that is about another memory loses its body unless that may be read too."""
+        """Entries as they may be read: one that is about another memory loses its body unless that may be read too, and
+        so does one that carries private words of others."""
         found = list(entries)
         others = {entry.header.item_id for entry in found if entry.header.item_id} - {about}
         seen = self.readable(others) | {about}
-        return [entry if entry.header.item_id in seen else entry.blind for entry in found]
+        found = [entry if entry.header.item_id in seen else entry.blind for entry in found]
+        return legible.legible(self._store, self._tenant, found, self.readers)
 
     def _may_read(self, item: Item) -> Answer:
         given: Iterable[Given] = ()
@@ -106,6 +127,15 @@ class Gate:
         if held.item.constitutional:
             raise Forbidden(f"memory {item_id} is constitutional", "An admin can lift that first.")
         return held
+
+    def find_to_erase(self, item_id: ItemId) -> None:
+        """Pass, or an error, for the memory that somebody wants to erase. Who may erase it need not be able to read
+        the private words in it: none of them are shown."""
+        held, answer = self._reached(item_id)
+        if answer.grant:
+            self._disclose(answer.grant, item_id)
+        if self._withheld([item_id]) and isinstance(access.may_erase(self._principal, held.item), Denied):
+            raise _unknown(item_id)
 
     def erase(self, wipe: Wipe) -> None:
         """Pass, or an error, for everything that an erasure would take with it."""
@@ -138,6 +168,10 @@ class Gate:
             raise Forbidden("only an admin rolls this entry back")
         for item_id in sorted(items):
             must(access.may_write(self._principal, self.read(item_id, withdrawn=True).item))
+
+
+def _unknown(item_id: ItemId) -> NotFound:
+    return NotFound(f"there is no memory {item_id}")
 
 
 def must(answer: Answer) -> None:

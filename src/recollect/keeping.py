@@ -171,12 +171,11 @@ class Keeping(Custody):
     @property
     def _hammer(self) -> Hammer:
         deps = self._deps
-        return Hammer(deps.store, deps.clock, deps.embedder, deps.writer, deps.upkeep, self._tenant)
+        return Hammer(deps.store, deps.clock, deps.embedder, deps.writer, deps.upkeep, self._tenant, deps.keeper)
 
     def _reaches(self, item: Item) -> bool:
         """Whether a memory may be worked on without any grant: nobody compresses somebody's silo by hand."""
-        read = access.may_read(self.principal, item, (), self._deps.clock.now())
-        return isinstance(read, Allowed) and isinstance(access.may_write(self.principal, item), Allowed)
+        return isinstance(access.may_write(self.principal, item), Allowed) and self._gate.sees(item)
 
     def _of_people(self, item_id: ItemId, what: str) -> Held:
         if self.principal.role is Role.AGENT:

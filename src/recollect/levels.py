@@ -98,7 +98,7 @@ class Levels(Keeping):
     def versions(self, item_id: ItemId) -> Sequence[VersionInfo]:
         """What lengths there are of a memory and how they came about, newest first; not their words."""
         held = self._read(item_id)
-        versions = self._store.versions(self._tenant, item_id)
+        versions = self._store.versions(self._tenant, item_id, readers=self._gate.readers)
         raw = {
             version.id: sum(tokens(event.text) for event in self._store.cited(self._tenant, [version.id]))
             for version in versions
@@ -110,7 +110,7 @@ class Levels(Keeping):
         """One version with its words. Who reads it is on record."""
         self._gate.allow(Action.INSPECT)
         held = self._touched(self._read(item_id))
-        for version in self._store.versions(self._tenant, item_id):
+        for version in self._store.versions(self._tenant, item_id, readers=self._gate.readers):
             if version.id == version_id:
                 read = Disclose(None, item_id, version_id)
                 scope, now = self._scope_of(held.item), self._deps.clock.now()
@@ -121,7 +121,7 @@ class Levels(Keeping):
     def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
         """The events of a thread, by the id of its episode, in their order."""
         self._read(item_id)
-        return self._store.events(self._tenant, item_id, first=after + 1, limit=limit)
+        return self._store.events(self._tenant, item_id, first=after + 1, limit=limit, readers=self._gate.readers)
 
     def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
         """The events behind a memory; with `witness`, those of them that it names (e:, s:, c:, joined by commas). A
@@ -140,10 +140,11 @@ class Levels(Keeping):
         match witness:
             case RangeWitness(_, first, last):
                 if thread:
-                    return self._store.events(self._tenant, thread, first, last)
+                    return self._store.events(self._tenant, thread, first, last, readers=self._gate.readers)
                 return [event for event in cited if first <= event.seq <= last]
             case EventWitness(event_id) | ChunkWitness(event_id):
-                found = self._store.events_by_id(self._tenant, [event_id]) if thread else cited
+                readers = self._gate.readers
+                found = self._store.events_by_id(self._tenant, [event_id], readers=readers) if thread else cited
                 events = [
                     event for event in found if event.id == event_id and event.item_id == (thread or event.item_id)
                 ]

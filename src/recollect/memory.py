@@ -219,7 +219,7 @@ class Memory(Levels):
 
     def _headline(self, item: Item) -> Version | None:
         """What a list shows of a memory: its summary or less, whatever is served of it."""
-        versions = self._store.versions(self._tenant, item.id)
+        versions = self._store.versions(self._tenant, item.id, readers=self._gate.readers)
         return current(item, [version for version in versions if version.level <= Level.R3])
 
     def find(self, name: str) -> ItemId:
@@ -228,7 +228,7 @@ class Memory(Levels):
             sound(name, "the id", 36)
         if not name.strip():
             raise Invalid("the id is blank", "List the memories with: recollect show")
-        found = list(self._store.named(self._tenant, name.lower(), access.sight(self.principal)))
+        found = list(self._store.named(self._tenant, name.lower(), access.reach(self.principal)))
         if not found:
             erased = [t.ref[2:] for t in self._store.tombstones(self._tenant) if t.ref.startswith("i:")]
             found = [ItemId(id) for id in erased if id.endswith(name.lower())]

@@ -19,7 +19,7 @@ from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Record
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Scope, Sight
+from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.holdings import Citing, Found, Held, Hits, Kept, Known, Receipt, Rooted, Tombstone, Vector, Wanted
@@ -79,13 +79,13 @@ class Judge(Protocol):
 
 
 class Keeper(Protocol):
-    """Weighs sentences without a language model."""
+    """Weighs what was said without a language model."""
 
     @property
     def name(self) -> str: ...
 
-    def weigh(self, sentences: Sequence[Heard]) -> Sequence[Weighed]:
-        """What each sentence is worth. Raises ModelFailed."""
+    def weigh(self, turns: Sequence[Heard]) -> Sequence[Sequence[Weighed]]:
+        """What each sentence of each turn is worth. Raises ModelFailed."""
         ...
 
 
@@ -112,10 +112,14 @@ class Store(Protocol):
         expect: Mapping[ItemId, Rev] = ...,
         then: Sequence[Job] = (),
         vectors: Sequence[Vector] = (),
+        private: Sequence[EventId] = (),
         step: Step | None = None,
         receipt: Receipt | None = None,
     ) -> Rev:
         """Write rows, indexes, journal and follow-up jobs and bump the revision: all of it, or nothing.
+
+        `private`: events, of this write or earlier ones, whose words are for those alone who took part in their thread;
+        where the thread is not shared that says nothing. Like vectors it is not journalled.
 
         Raises Stale when an item in `expect`, or a value that a change says was there before, has moved on.
         """
@@ -182,8 +186,17 @@ class Store(Protocol):
         threads of their own."""
         ...
 
-    def versions(self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False) -> Sequence[Version]:
+    # Here and below, `readers` leaves out what holds private words that are not for them.
+    def versions(
+        self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False, readers: Readers = None
+    ) -> Sequence[Version]:
         """The live versions of an item, oldest first; with `withdrawn`, the hidden ones too."""
+        ...
+
+    def withheld(self, tenant: TenantId, refs: Sequence[str], readers: Readers) -> frozenset[str]:
+        """Those of these items (i:), versions (v:) and events (e:), withdrawn or not, that hold private words which are
+        not for these readers. Of an item, the words of the version that speaks for it count; a thread is held back as
+        a whole only where it is marked as private itself."""
         ...
 
     def rooted(self, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId]) -> "Rooted":
@@ -191,12 +204,19 @@ class Store(Protocol):
         ...
 
     def events(
-        self, tenant: TenantId, item_id: ItemId, first: int = 1, last: int | None = None, limit: int = 1000
+        self,
+        tenant: TenantId,
+        item_id: ItemId,
+        first: int = 1,
+        last: int | None = None,
+        limit: int = 1000,
+        *,
+        readers: Readers = None,
     ) -> Sequence[Event]:
         """The live events of an episode by sequence number."""
         ...
 
-    def latest(self, tenant: TenantId, item_id: ItemId, count: int) -> Sequence[Event]:
+    def latest(self, tenant: TenantId, item_id: ItemId, count: int, *, readers: Readers = None) -> Sequence[Event]:
         """The last live events of an episode, in their order."""
         ...
 
@@ -208,11 +228,15 @@ class Store(Protocol):
         """How many memories were made of a user's messages since then, counted no further than `most`."""
         ...
 
-    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False) -> Sequence[Event]:
+    def events_by_id(
+        self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False, readers: Readers = None
+    ) -> Sequence[Event]:
         """Live events, in the order of their threads; with `withdrawn`, the hidden ones too."""
         ...
 
-    def cited(self, tenant: TenantId, versions: Sequence[VersionId], *, withdrawn: bool = False) -> Sequence[Event]:
+    def cited(
+        self, tenant: TenantId, versions: Sequence[VersionId], *, withdrawn: bool = False, readers: Readers = None
+    ) -> Sequence[Event]:
         """The live events that these versions cite, in the order of their threads; with `withdrawn`, the hidden ones
         too."""
         ...
@@ -261,11 +285,13 @@ class Store(Protocol):
         """Items for a query, by the R3 that speaks for each."""
         ...
 
-    def speaking(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, tuple[Held, Version]]:
+    def speaking(
+        self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None
+    ) -> Mapping[ItemId, tuple[Held, Version]]:
         """Live items with the R3 that speaks for each: the promoted one, else the newest."""
         ...
 
-    def known(self, tenant: TenantId, items: Sequence[ItemId]) -> Known:
+    def known(self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None) -> Known:
         """`speaking`, `edges`, `usage` and `contested` of these items, in one look."""
         ...
 
@@ -273,7 +299,9 @@ class Store(Protocol):
         """The edges from or to any of these items, strongest first."""
         ...
 
-    def near_events(self, tenant: TenantId, places: Sequence[tuple[ItemId, int]]) -> Sequence[Event]:
+    def near_events(
+        self, tenant: TenantId, places: Sequence[tuple[ItemId, int]], *, readers: Readers = None
+    ) -> Sequence[Event]:
         """The live events at these places, each the id of an episode and a sequence number."""
         ...
 

@@ -148,7 +148,7 @@ def test_who_waits_for_longer_than_its_patience_hears_that_the_store_is_busy(
     began = time.monotonic()
     with pytest.raises(StoreBusy) as refused:
         impatient.keep()
-    assert 0.3 < time.monotonic() - began < 2
+    assert time.monotonic() - began > 0.3, "it was patient first"
     assert refused.value.help
     assert impatient.dump() == before, "reading does not wait"
     let_go()

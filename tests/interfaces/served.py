@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -34,7 +33,6 @@ class Served:
     def __init__(self, home: Path, *options: object, env: Mapping[str, str] | None = None) -> None:
         self.home = home
         self.env = {**clean_environment(), "RECOLLECT_HOME": str(home), "RECOLLECT_USER": "mira", **(env or {})}
-        started = time.perf_counter()
         self.errors = home / "server.stderr"
         with self.errors.open("ab") as errors:
             self.process = subprocess.Popen(
@@ -45,7 +43,6 @@ class Served:
                 encoding="utf-8",
             )
         self.told = self._told()
-        self.ready_after = time.perf_counter() - started
 
     def _told(self) -> dict[str, Any]:
         assert self.process.stdout

@@ -113,36 +113,36 @@ def test_what_it_does_not_understand_it_leaves_alone(server: Served, told: str):
 
 def test_where_there_is_no_server_it_says_nothing_and_starts_one(tmp_path: Path):
     env = {**clean_environment(), "RECOLLECT_HOME": str(tmp_path / "home"), "RECOLLECT_USER": "mira"}
-    started = time.perf_counter()
     done = hook(prompt("Hello?", tmp_path), env)
-    took = time.perf_counter() - started
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert took < 2
     found = presence.wait(str(tmp_path / "home" / "memory.db.server"), 30)
     assert found
     os.kill(found.pid, 15)
 
 
 def silent_server(path: Path, answer: bytes | None) -> tuple[presence.Claim, socket.socket]:
-    """Something that holds the file and listens, and answers this or nothing."""
+    """Something that holds the file and listens, and answers this or keeps silent for as long as it lives."""
     listener = socket.create_server(("127.0.0.1", 0))
     claim = presence.claim(str(path))
     assert claim
     claim.announce(presence.Presence(f"http://127.0.0.1:{listener.getsockname()[1]}", "t", os.getpid(), "0"))
+
+    held: list[socket.socket] = []
 
     def serve() -> None:
         while True:
             try:
                 line, _ = listener.accept()
             except OSError:
+                for one in held:
+                    one.close()
                 return
-            if answer is not None:
-                with line:
-                    line.recv(65_536)
-                    line.sendall(answer)
-            else:
-                time.sleep(1)
-                line.close()
+            if answer is None:
+                held.append(line)
+                continue
+            with line:
+                line.recv(65_536)
+                line.sendall(answer)
 
     threading.Thread(target=serve, daemon=True).start()
     return claim, listener
@@ -158,32 +158,25 @@ def silent_server(path: Path, answer: bytes | None) -> tuple[presence.Claim, soc
         b'HTTP/1.1 200 OK\r\n\r\n{"results": 7}',
         b"\x00\xff" * 100,
     ],
-    ids=["slow", "nothing", "refusal", "no JSON", "odd", "noise"],
+    ids=["silent", "nothing", "refusal", "no JSON", "odd", "noise"],
 )
-def test_a_server_that_is_slow_or_mad_is_not_waited_for(tmp_path: Path, answer: bytes | None):
+def test_a_server_that_is_silent_or_mad_is_not_waited_for(tmp_path: Path, answer: bytes | None):
     claim, listener = silent_server(tmp_path / "memory.db.server", answer)
     env = {**clean_environment(), "RECOLLECT_HOME": str(tmp_path)}
     try:
-        started = time.perf_counter()
         done = hook(prompt("Hello?", tmp_path), env)
-        took = time.perf_counter() - started
     finally:
         listener.close()
         claim.release()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert took < 1.5
 
 
-def test_it_imports_little_and_is_quick():
-    shown = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", "import recollect.interfaces.hook"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stderr
-    imported = {line.rpartition("|")[2].strip() for line in shown.splitlines()}
-    ours = {name for name in imported if name.partition(".")[0] == "recollect"}
-    assert ours == {
+def test_it_imports_little():
+    """It is a new process before every prompt; how long that takes is in bench.hook."""
+    told = "import sys, recollect.interfaces.hook; print(*sorted(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    imported = set(run.stdout.split())
+    assert {name for name in imported if name.partition(".")[0] == "recollect"} == {
         "recollect",
         "recollect.interfaces",
         "recollect.interfaces.hook",
@@ -191,21 +184,10 @@ def test_it_imports_little_and_is_quick():
         "recollect.policy",
         "recollect.policy.fence",
     }
-    assert not {name.partition(".")[0] for name in imported} & {
-        "apsw",
-        "pydantic",
-        "fastapi",
-        "http",
-        "dataclasses",
-        "ssl",
-    }
-
-    def run() -> float:
-        started = time.perf_counter()
-        subprocess.run([HOOK], input=b"{}", check=True)
-        return time.perf_counter() - started
-
-    assert min(run() for _ in range(5)) < 0.1, "60 ms are meant; other tests run beside this one"
+    others = {name.partition(".")[0] for name in imported} - sys.stdlib_module_names - {"recollect", "__main__"}
+    assert not {name for name in others if not name.startswith("_")}, "the standard library alone"
+    heavy = "argparse asyncio ast dataclasses email http inspect logging pathlib sqlite3 ssl subprocess urllib uuid"
+    assert not imported & set(heavy.split())
 
 
 @pytest.mark.parametrize(

@@ -40,17 +40,12 @@ def test_a_server_says_where_it_is_to_its_owner_alone_and_takes_that_back(place:
     assert presence.find(str(file)) is None
 
 
-def test_it_is_ready_soon_and_answers_soon_with_the_token_it_had(place: Path):
+def test_a_server_that_is_started_again_answers_to_the_token_it_had(place: Path):
     with serving(place, "--port", 0) as first:
-        pass  # the bytecode is there, the store is made
+        pass
     with serving(place, "--port", 0) as server:
-        asked = time.perf_counter()
-        server.client.query(Query(text="What is Mira allergic to?"))
-        answered = time.perf_counter() - asked
+        assert not server.client.query(Query(text="What is Mira allergic to?")).results
     assert server.token == first.token, "what was connected stays connected"
-    # 2 s and 1 s are meant; other tests run beside this one.
-    assert server.ready_after < 6
-    assert answered < 4
 
 
 def test_a_second_server_says_where_the_first_one_is_and_how_to_connect(place: Path):

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from recollect.clock import SystemClock
-from recollect.domain.ids import JobId
-from recollect.domain.job import Finish, Job
+from recollect.domain.job import Finish
 from recollect.errors import StoreUnreachable
 from recollect.jobs.worker import Worker
 from recollect.store import outbox
@@ -146,16 +145,6 @@ def test_a_job_that_is_being_finished_is_not_taken_by_a_claim_that_waits_for_it(
     other.join()
     assert taken == [None]
     assert house.status("tally").done_at == at
-
-
-def test_a_claim_among_many_jobs_is_quick(house: House):
-    due = house.clock.now()
-    jobs = [Job(id=JobId(house.clock.mint()), kind="tally", key=str(n), not_before=due) for n in range(3000)]
-    house.store.enqueue(house.tenant, jobs)
-    began = time.monotonic()
-    for _ in range(3):
-        house.store.claim("ada", now=house.clock.now(), lease=timedelta(minutes=1), kinds=["tally"], cap=2)
-    assert time.monotonic() - began < 1
 
 
 @pytest.mark.parametrize("point", ["before", "within", "after"])

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -259,16 +258,12 @@ def test_a_message_that_is_no_answer_is_refused(message: object):
 
 def test_a_slow_model_is_given_up():
     with serving(Reply("", delay=10)) as service, writing(service, timeout=0.5, tries=5) as writer:
-        began = time.monotonic()
         assert "within 0.5 seconds" in failure(writer)
-        assert time.monotonic() - began < 5
 
 
 def test_an_answer_that_trickles_is_given_up():
     with serving(Reply("x" * 1000, delay=0.05, drip=1000)) as service, writing(service, timeout=0.7) as writer:
-        began = time.monotonic()
-        failure(writer)
-        assert time.monotonic() - began < 5
+        assert "within 0.7 seconds" in failure(writer)
 
 
 def test_nobody_there():

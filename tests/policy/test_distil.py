@@ -1,6 +1,5 @@
 """A memory through its five lengths, without a language model."""
 
-import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -188,7 +187,7 @@ def test_the_text_of_a_summary_holds_its_title_and_bullets(material: distil.Mate
     assert all(witness.reason for bullet in found.bullets for witness in bullet.witnesses)
 
 
-def test_a_long_thread_is_summed_up_within_its_cap_and_in_good_time():
+def test_a_long_thread_is_summed_up_within_its_cap():
     lines = [
         line
         for day in range(300)
@@ -202,14 +201,13 @@ def test_a_long_thread_is_summed_up_within_its_cap_and_in_good_time():
         )
     ]
     material = episode(lines)
-    began = time.process_time()
     found = summary(material)
-    assert time.process_time() - began < 4  # 2 on a machine that does nothing else
     assert sum(tokens(event.text) for event in material.events) > 40_000
     assert tokens(found.content) <= 1_200
 
 
-def test_text_that_is_made_to_be_slow_is_not():
+def test_text_that_is_made_to_be_slow_is_summed_up_within_its_cap():
+    """What that costs is in bench.freeze."""
     for text in (
         "a " * 10_000,
         "I " + "and I " * 3_000,
@@ -219,11 +217,10 @@ def test_text_that_is_made_to_be_slow_is_not():
         "- **a" * 4_000,
         "I'm, " * 4_000,
     ):
-        began = time.process_time()
         material = episode([("user", text), ("assistant", text), ("tool", text)])
         distil.clean(material)
-        distil.summarise(material)
-        assert time.process_time() - began < 4, text[:20]
+        found = distil.summarise(material)
+        assert found is None or tokens(found.content) <= 1_200, text[:20]
 
 
 # -- R5 and R4 ----------------------------------------------------------------------------------------------

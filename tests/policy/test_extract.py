@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,7 @@ from recollect.domain.event import Event, Trust
 from recollect.domain.ids import EventId, ItemId
 from recollect.policy.candidate import Candidate
 from recollect.policy.secrets import redact
-from recollect.policy.wording import Sound, check
+from recollect.policy.wording import LONGEST, Sound, check
 from recollect.write.extract import extract
 from tests.hunt import examples
 from tests.policy.said import DIALOGUES, KEPT, LEFT_ALONE, Turn
@@ -263,10 +262,10 @@ def test_a_determiner_without_a_word_is_no_noun_phrase(bare: str):
      "a/" * 10_000, "no wait, " * 2_500, "```" * 7_000, "if " * 8_000, ", and I " * 3_000, "x. " * 7_000,
      "the " * 6_000],
 )  # fmt: skip
-def test_a_hostile_turn_takes_no_time(hostile: str):
-    start = time.process_time()
-    extract([turn("Ana", "user", hostile)], frozenset({0}), None)
-    assert time.process_time() - start < 3
+def test_a_hostile_turn_is_read_to_its_end(hostile: str):
+    """What that costs is in bench.freeze."""
+    found = extract([turn("Ana", "user", hostile)], frozenset({0}), None)
+    assert all(len(one.text) <= LONGEST for one in found)
 
 
 # -- rows written before the rules were tuned ---------------------------------------------------------------

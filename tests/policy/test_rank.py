@@ -1,7 +1,6 @@
 """Ranking: what the indexes found, in order of how likely it answers the question."""
 
 from datetime import UTC, date, datetime, timedelta
-from time import process_time
 
 import pytest
 from hypothesis import example, given
@@ -135,12 +134,3 @@ def test_the_rare_words_of_a_question_tell_the_most():
 def test_codes_and_other_scripts_are_covered_as_they_are_written():
     assert covered(telling(("err-4471",), {}, 10), ["It said (ERR-4471)."]) == (1, 1)
     assert covered(telling(("我的猫",), {}, 10), ["我的猫叫小白"])[0] == pytest.approx(1)
-
-
-def test_four_hundred_candidates_are_ranked_in_a_few_milliseconds():
-    found = [turn(seq, float(seq % 7), (seq % 11) / 11, thread=f"t{seq % 9}") for seq in range(400)]
-    words = {seen.ref: Said(length=200) for seen in found}
-    began = process_time()
-    for _ in range(5):
-        settle(QUESTION, shortlist(QUESTION, found, 100), words, {})
-    assert (process_time() - began) / 5 < 0.015

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -157,21 +156,10 @@ def test_a_secret_is_found_among_any_words(before: str, secret: str, after: str)
         "code is " * 25_000,
     ],
 )
-def test_hostile_text_takes_no_longer_than_its_length(hostile: str):
-    start = time.process_time()
-    redact(hostile)
-    assert time.process_time() - start < 3
-
-
-def test_a_plain_text_is_looked_through_in_no_time():
-    text = ("We moved the board meeting to Thursday because the auditors come on Wednesday. " * 6)[:400]
-    redact(text)
-    costs: list[float] = []
-    for _ in range(200):
-        start = time.process_time()
-        redact(text)
-        costs.append(time.process_time() - start)
-    assert sorted(costs)[100] < 0.0003, "0.1 ms, with room for a busy machine"
+def test_hostile_text_is_looked_through_to_its_end(hostile: str):
+    """What that costs is in bench.freeze."""
+    once = redact(hostile).text
+    assert redact(once).text == once
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason="the public conversations are not on this machine")

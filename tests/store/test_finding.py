@@ -341,10 +341,10 @@ def test_nobody_finds_what_is_out_of_sight(world: World):
     embed(world, {f"v:{told.version.id}": (1, 0) for told in (own, silo, shared)})
     embed(world, {f"e:{told.event.id}": (1, 0) for told in (own, silo, shared)})
     for sight, seen in (
-        (Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None), [own]),
-        (Sight(users=frozenset(), projects=frozenset({"house"}), silo=None), [shared]),
-        (Sight(users=frozenset(), projects=frozenset(), silo="robin"), [silo]),
-        (Sight(users=frozenset(), projects=frozenset(), silo=None), []),
+        (Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None, readers=None), [own]),
+        (Sight(users=frozenset(), projects=frozenset({"house"}), silo=None, readers=None), [shared]),
+        (Sight(users=frozenset(), projects=frozenset(), silo="robin", readers=None), [silo]),
+        (Sight(users=frozenset(), projects=frozenset(), silo=None, readers=None), []),
         (EVERYTHING, [own, shared]),
     ):
         assert set(items(world, "tea", sight=sight)) == {told.item.id for told in seen}

@@ -19,7 +19,7 @@ from recollect.store.sqlite.engine import SqliteEngine
 from tests.hunt import examples
 from tests.store.conftest import ENGINES, new_world
 from tests.store.test_reading import CHOICES, NAMES, SIGHTS, any_item, asked_for, in_sight
-from tests.worlds import ANY_STATE, World, numbers
+from tests.worlds import ANY_STATE, EVERYTHING, World, numbers
 
 MODEL = "toy"
 BEYOND = ("x", "y", None)
@@ -81,12 +81,12 @@ def _refs(said: list[tuple[Event, Item]], told: list[tuple[object, Item]]) -> li
 
 ASKED = st.fixed_dictionaries({}, optional=CHOICES).map(lambda chosen: replace(ANY_STATE, **chosen))
 WAYS = {
-    "by words": Wanted(words=("tea",), filters=Filters(), sight=Sight(users=None, projects=None, silo=None)),
+    "by words": Wanted(words=("tea",), filters=Filters(), sight=EVERYTHING),
     "by vectors": Wanted(
         vector=numbers(0.2, 0.5, 1),
         embedder=MODEL,
         filters=Filters(),
-        sight=Sight(users=None, projects=None, silo=None),
+        sight=EVERYTHING,
     ),
 }
 
@@ -143,7 +143,7 @@ def test_a_short_answer_holds_the_best_of_a_long_one(memories: Memories, filters
 
 def test_the_model_tells_memories_apart(memories: Memories):
     """What is passed over by sight and what by filters: neither all nor nothing."""
-    own = Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None)
+    own = Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None, readers=None)
     seen = [item for item in memories.items.values() if in_sight(item, own)]
     asked = [item for item in seen if asked_for(item, replace(ANY_STATE, categories=frozenset(NAMES[:1])))]
     assert 0 < len(asked) < len(seen) < len(memories.items)

@@ -22,6 +22,7 @@ from recollect.domain.change import (
     Withdraw,
     revise,
 )
+from recollect.domain.event import Event
 from recollect.domain.ids import EventId, Rev, Seq, TenantId
 from recollect.domain.item import Visibility
 from recollect.domain.job import Finish, Leased
@@ -47,6 +48,7 @@ class Neighbours:
     neighbour: World
     made: Furnished
     theirs: Told
+    whispered: Event
     leased: Leased
 
     @property
@@ -82,6 +84,9 @@ def neighbours_in(store: Store) -> Neighbours:
         job = world.job(kind, not_before=DAWN)
         world.store.enqueue(world.tenant, [job])
     theirs = neighbour.tell("alpha alone", thread="attic", user_id="eve", role="user")
+    house = {"visibility": Visibility.PROJECT_SHARED, "project_id": "house", "user_id": None}
+    _, [whispered] = neighbour.say("alpha, whispered", thread="attic", **house)
+    neighbour.apply(private=[whispered.id])
     more = neighbour.relation(theirs.item, made.told.item)
     operation = neighbour.operation("alpha", "alpha", "alpha")
     neighbour.apply(
@@ -100,7 +105,7 @@ def neighbours_in(store: Store) -> Neighbours:
     neighbour.apply(Erase((gone.item.id,), (gone.version.id,), (gone.event.id,), (), "asked for"))
     claimed = [me.store.claim("w", now=me.clock.now(), lease=LEASE, kinds=[kind], cap=9) for _ in range(2)]
     [leased] = [lease for lease in claimed if lease.tenant == neighbour.tenant]
-    return Neighbours(me, neighbour, made, theirs, leased)
+    return Neighbours(me, neighbour, made, theirs, whispered, leased)
 
 
 # -- every method of the store ------------------------------------------------------------------------------
@@ -123,7 +128,7 @@ def item(n: Neighbours) -> object:
 @act
 def items(n: Neighbours) -> object:
     found = n.store.items(n.tenant, ANY_STATE, EVERYTHING, ALL)
-    assert len(found) == 4
+    assert len(found) == 5
     return found
 
 
@@ -149,6 +154,14 @@ def thread(n: Neighbours) -> object:
 def versions(n: Neighbours) -> object:
     assert n.store.versions(n.tenant, n.theirs.item.id) == []
     return n.store.versions(n.tenant, n.made.told.item.id)
+
+
+@act
+def withheld(n: Neighbours) -> object:
+    refs = [f"i:{n.theirs.item.id}", f"v:{n.theirs.version.id}", f"e:{n.whispered.id}", f"e:{n.made.aside.id}"]
+    assert n.store.withheld(n.tenant, refs, frozenset({"eve"})) == {f"e:{n.made.aside.id}"}
+    assert n.store.withheld(n.tenant, refs, frozenset({"ana"})) == frozenset()
+    return None
 
 
 @act
@@ -276,7 +289,7 @@ def find_events(n: Neighbours) -> object:
         words=["alpha", "beta"], vector=numbers(0.1, -2.5), embedder="mini", filters=ANY_STATE, sight=EVERYTHING
     )
     found = n.store.find_events(n.tenant, looked).hits
-    assert len(found) == 3
+    assert len(found) == 4
     assert all(n.store.events_by_id(n.tenant, [EventId(hit.ref[2:])]) for hit in found)
     return n.store.events_by_id(n.tenant, [EventId(hit.ref[2:]) for hit in found])
 

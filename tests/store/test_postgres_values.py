@@ -19,7 +19,7 @@ import pytest
 from recollect.domain import codec
 from recollect.domain.change import Append, Derive, Discard, Edit, Erase, Link, Note, Protect, Relink, Revise, Verb
 from recollect.domain.ids import RecordId, TenantId
-from recollect.domain.item import Artifact, ArtifactType, Episode
+from recollect.domain.item import Artifact, ArtifactType, Episode, Visibility
 from recollect.domain.observation import Operation, Use, Used
 from recollect.domain.record import Rules
 from recollect.errors import StoreReadOnly
@@ -79,6 +79,9 @@ def live(world: World) -> None:
     episode, _ = world.say("one", "two", "three")
     world.apply(Append(world.event(episode, AWKWARD, meta={"b": 1.0, "a": [None, 1e300, AWKWARD]})))
     world.apply(Derive(shorter), Discard(shorter))
+    house = {"visibility": Visibility.PROJECT_SHARED, "project_id": "house", "user_id": None}
+    _, [aside] = world.say("between us", thread="hall", **house)
+    world.apply(private=[aside.id])
     gone = world.tell("gone", thread="gone")
     world.apply(Erase((gone.item.id,), (gone.version.id,), (gone.event.id,), (), "asked"))
     world.apply(vectors=[Vector("mini", f"v:{a.version.id}", struct.pack("<3f", 1, 2, 3))])
@@ -101,7 +104,7 @@ def test_a_tenant_moves_from_postgres_to_sqlite_and_back_byte_for_byte(world: Wo
     back.store.load(back.tenant, map(json.loads, moved.dump()))
     assert back.dump() == world.dump()
     assert back.state() == moved.state() == world.state()
-    assert len({json.loads(row)["table"] for row in world.dump()}) == 20, "every table has rows"
+    assert len({json.loads(row)["table"] for row in world.dump()}) == 22, "every table has rows"
 
 
 def test_a_tenant_moves_from_sqlite_to_postgres_byte_for_byte(world: World, embedded: Store):

@@ -186,8 +186,8 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "purge_due": _maybe(*MOMENTS),
     "valid_at": _maybe(*MOMENTS),
 }
-ROBINS = Sight(users=None, projects=None, silo="robin")
-SIGHTS = st.builds(Sight, users=_some(*USERS), projects=_some(*PROJECTS), silo=_maybe(*AGENTS))
+ROBINS = Sight(users=None, projects=None, silo="robin", readers=None)
+SIGHTS = st.builds(Sight, users=_some(*USERS), projects=_some(*PROJECTS), silo=_maybe(*AGENTS), readers=st.none())
 
 
 def _listed(world: World, filters: Filters, sight: Sight = EVERYTHING, page: Page = ALL) -> list[Item]:
@@ -200,10 +200,8 @@ def test_each_filter_alone_keeps_what_the_model_keeps(crowd: Crowd, name: str):
     seen = 0
     for value in _examples(name):
         filters = replace(ANY_STATE, **{name: value})
-        kept = _listed(world, filters, Sight(users=None, projects=None, silo="robin"))
-        expected = [
-            i for i in items if asked_for(i, filters) and in_sight(i, Sight(users=None, projects=None, silo="robin"))
-        ]
+        kept = _listed(world, filters, ROBINS)
+        expected = [i for i in items if asked_for(i, filters) and in_sight(i, ROBINS)]
         assert kept == expected
         seen += 0 < len(kept) < len(items)
     assert seen, "no value of this filter tells the items apart"
@@ -248,7 +246,7 @@ def test_filters_sight_and_page_together_keep_what_the_model_keeps(crowd: Crowd,
 
 def test_pages_follow_each_other_without_a_gap_or_a_repeat(crowd: Crowd):
     world, items = crowd.world, crowd.items
-    sight = Sight(users=frozenset({"ana"}), projects=None, silo="otto")
+    sight = Sight(users=frozenset({"ana"}), projects=None, silo="otto", readers=None)
     before: ItemId | None = None
     read: list[Item] = []
     while page := _listed(world, ANY_STATE, sight, Page(7, before)):
@@ -441,10 +439,10 @@ def test_words_out_of_sight_are_not_found(world: World):
     mine = world.tell("quixotic")
     world.tell("quixotic", user_id="ben", thread="bens")
     world.tell("quixotic", visibility=Visibility.AGENT_SILO, agent_id="robin", thread="robins")
-    ana = Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None)
+    ana = Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None, readers=None)
     assert set(world.found("quixotic", sight=ana)) == {f"e:{mine.event.id}", f"v:{mine.version.id}"}
     assert len(world.found("quixotic")) == 4
-    robin = Sight(users=frozenset(), projects=frozenset(), silo="robin")
+    robin = Sight(users=frozenset(), projects=frozenset(), silo="robin", readers=None)
     assert len(world.found("quixotic", sight=robin)) == 2
 
 
@@ -452,7 +450,7 @@ def test_what_others_wrote_does_not_crowd_out_ones_own(world: World):
     mine = world.tell("quixotic " + "and so on " * 40)
     episode = world.keep(world.episode("bens", user_id="ben"))
     world.apply(*(Append(world.event(episode, f"quixotic {n}")) for n in range(300)))
-    ana = Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None)
+    ana = Sight(users=frozenset({"ana"}), projects=frozenset(), silo=None, readers=None)
     assert set(world.found("quixotic", sight=ana, limit=5)) == {f"e:{mine.event.id}", f"v:{mine.version.id}"}
 
 

@@ -18,7 +18,7 @@ from recollect.holdings import Held, Vector
 from recollect.policy import hammer
 from recollect.policy.hammer import Family, Why
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Store, Writer
+from recollect.ports import Embedder, Keeper, Store, Writer
 
 __all__ = ["Batch", "Decision", "Hammer", "Hammered", "Merge", "Split", "Stroke"]
 
@@ -79,10 +79,11 @@ class Hammer:
     writer: Writer | None
     upkeep: Upkeep
     tenant: TenantId
+    keeper: Keeper | None = None
 
     @property
     def anvil(self) -> Anvil:
-        return Anvil(self.store, self.clock, self.embedder, self.writer, self.upkeep, self.tenant)
+        return Anvil(self.store, self.clock, self.embedder, self.writer, self.upkeep, self.tenant, self.keeper)
 
     # -- now ------------------------------------------------------------------------------------------------
 

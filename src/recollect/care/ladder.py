@@ -14,7 +14,8 @@ from recollect.errors import ModelFailed
 from recollect.policy import distil, hammer, prompts, regroup
 from recollect.policy.distil import Draft, Material
 from recollect.policy.hammer import Allowed, Family, may_compress
-from recollect.ports import Store, Writer
+from recollect.ports import Keeper, Store, Writer
+from recollect.weighing import weigh
 
 LONG = 400
 """Events of a thread from which on its summary goes on from the last one. They are also what is read at once."""
@@ -43,6 +44,7 @@ class Ladder:
     clock: Clock
     writer: Writer | None
     tenant: TenantId
+    keeper: Keeper | None = None
 
     def events(self, item_id: ItemId) -> list[Event]:
         """All live events of a thread."""
@@ -149,7 +151,8 @@ class Ladder:
         return Draft(Level.R3, distil.write(name, bullets), bullets, max(so_far.quality, draft.quality))
 
     def _summary(self, material: Material) -> Draft | None:
-        """Written by a language model where there is one and the events bear out what it writes, else by rules."""
+        """Written by a language model where there is one and the events bear out what it writes, else of what a keeper
+        finds worth keeping."""
         if self.writer is not None:
             try:
                 answer = self.writer.write(prompts.summary(material), tenant=self.tenant)
@@ -158,7 +161,8 @@ class Ladder:
             written = distil.accepted(answer, material) if answer is not None else None
             if written is not None:
                 return written
-        return distil.summarise(material)
+        weights = weigh(material.events, range(len(material.events)), self.keeper)
+        return distil.summarise(replace(material, weights=weights))
 
     def _alive(self, summary: Version, events: Sequence[Event]) -> list[Bullet]:
         """The bullets of a summary with those of their witnesses that still stand."""

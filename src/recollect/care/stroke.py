@@ -20,7 +20,7 @@ from recollect.holdings import Held, Vector
 from recollect.policy import chunks, distil, hammer
 from recollect.policy.hammer import Family, Refused, Why
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Store, Writer
+from recollect.ports import Embedder, Keeper, Store, Writer
 
 _NOISE = 200
 """Events of a thread that is still going on among which repeats are looked for."""
@@ -71,6 +71,7 @@ class Anvil:
     writer: Writer | None
     upkeep: Upkeep
     tenant: TenantId
+    keeper: Keeper | None = None
 
     def families(self, held: Sequence[Held]) -> list[Family]:
         """The memories with their versions, and what is known of their use and their threads."""
@@ -219,7 +220,7 @@ class Anvil:
 
     @property
     def _ladder(self) -> Ladder:
-        return Ladder(self.store, self.clock, self.writer, self.tenant)
+        return Ladder(self.store, self.clock, self.writer, self.tenant, self.keeper)
 
     def _vectors(self, versions: Sequence[Version]) -> list[Vector]:
         summaries = [version for version in versions if version.level is Level.R3]

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import cast
 
 from recollect.care.erase import erase
+from recollect.care.legible import legible
 from recollect.domain import codec
 from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
 from recollect.domain.item import Visibility
@@ -14,6 +16,7 @@ from recollect.errors import Invalid
 from recollect.ports import Erasures, Store
 
 FORMAT = 1
+_BATCH = 500
 
 
 def export(store: Store, tenant: TenantId) -> Iterator[str]:
@@ -33,17 +36,13 @@ def export_state(store: Store, tenant: TenantId) -> Iterator[str]:
 
 
 def export_user(store: Store, tenant: TenantId, user_id: str) -> Iterator[str]:
-    """What is kept of one user: what memory holds, and every journal entry about it. An agent's silo stays shut."""
-    own: set[object] = set()
-    for row in store.state(tenant):
-        kind, value = next(iter(cast(Mapping[str, Mapping[str, object]], row).items()))
-        if kind == "item" and value.get("user_id") == user_id and value.get("visibility") != Visibility.AGENT_SILO:
-            own.add(value["id"])
-            yield codec.canonical(row)
-        elif own & {value.get(name) for name in ("item_id", "from_id", "to_id", "memory_a", "memory_b")}:
-            yield codec.canonical(row)
+    """What is kept of one user: what memory holds, and every journal entry about it. An agent's silo stays shut, and
+    private words of threads that the user took no part in stay where they are."""
+    readers = frozenset({user_id})
+    yield from (codec.canonical(row) for row in _open(store, tenant, _of_user(store, tenant, user_id), readers))
     silo: dict[ItemId | None, bool] = {None: False}
-    for entry in store.entries(tenant, scope=Scope(tenant=tenant, user_id=user_id)):
+    entries = store.entries(tenant, scope=Scope(tenant=tenant, user_id=user_id))
+    for entry in legible(store, tenant, entries, readers):
         item_id = entry.header.item_id
         if item_id not in silo:
             held = store.item(tenant, item_id) if item_id else None
@@ -51,6 +50,28 @@ def export_user(store: Store, tenant: TenantId, user_id: str) -> Iterator[str]:
         if not silo[item_id]:
             body = json.loads(entry.body.text) if entry.body else None
             yield codec.canonical({"entry": codec.encode(entry.header), "change": body})
+
+
+def _of_user(store: Store, tenant: TenantId, user_id: str) -> Iterator[Mapping[str, Mapping[str, object]]]:
+    """The state of one user's memories."""
+    own: set[object] = set()
+    for row in cast(Iterator[Mapping[str, Mapping[str, object]]], store.state(tenant)):
+        kind, value = next(iter(row.items()))
+        if kind == "item" and value.get("user_id") == user_id and value.get("visibility") != Visibility.AGENT_SILO:
+            own.add(value["id"])
+            yield row
+        elif own & {value.get(name) for name in ("item_id", "from_id", "to_id", "memory_a", "memory_b")}:
+            yield row
+
+
+def _open(
+    store: Store, tenant: TenantId, rows: Iterator[Mapping[str, Mapping[str, object]]], readers: frozenset[str]
+) -> Iterator[Mapping[str, object]]:
+    """Those of the rows that hold no private words of others."""
+    while batch := list(islice(rows, _BATCH)):
+        named = [f"{kind[0]}:{value['id']}" for row in batch for kind, value in row.items()]
+        hidden = store.withheld(tenant, named, readers)
+        yield from (row for row, ref in zip(batch, named, strict=True) if ref not in hidden)
 
 
 def import_(

@@ -1,4 +1,4 @@
-"""What the local minds say: how two statements stand to each other, and whether a sentence is worth keeping."""
+"""What the local minds say: how two statements stand to each other, and what the sentences of a turn are worth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,14 +17,12 @@ class Chances:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """A sentence as it was said: by whom, after what, before what."""
+    """A turn as it was said: its sentences, by whom, after what."""
 
-    text: str
+    sentences: tuple[str, ...]
     role: str = "user"
     before: str = ""
-    """The two sentences before it, each with the role that said it: "assistant: Which one?"."""
-    after: str = ""
-    """The sentence that follows in the same turn."""
+    """What was said last before it, each turn with the role that said it: "assistant: Which one?"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +33,6 @@ class Weighed:
     kinds: Mapping[str, float]
     categories: Mapping[str, float]
     importance: float
-    """From 1 to 5: the mean of what is likely."""
+    """From 1 to 5."""
     private: float
     injection: float

@@ -73,7 +73,8 @@ def item_of(change: Change) -> ItemId | None:
 
 
 def refs(change: Change) -> Refs:
-    """What a change makes, sets and needs. Witnesses are left to the witness index: any one of them will do."""
+    """What a change makes, sets and needs. A version needs every event that it quotes; its other witnesses are left to
+    the witness index: any one of them will do."""
     change = plain(change)
     match change:
         case Create(item) | Withdraw(item):
@@ -91,7 +92,7 @@ def refs(change: Change) -> Refs:
         case Append(event) | Retract(event):
             return _refs(makes={f"e:{event.id}"}, needs={f"i:{event.item_id}"})
         case Derive(version) | Discard(version):
-            needs = {f"i:{version.item_id}"}
+            needs = {f"i:{version.item_id}"} | {f"e:{event_id}" for event_id in version.quoted}
             if version.derived_from:
                 needs.add(f"v:{version.derived_from}")
             return _refs(makes={f"v:{version.id}"}, needs=needs)

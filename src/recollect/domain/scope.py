@@ -63,17 +63,23 @@ def actor(principal: Principal) -> Actor:
     return Actor(id=principal.id, role=principal.role, agent_id=principal.agent_id)
 
 
+Readers = frozenset[str] | None
+"""Who looks: private words are shown where one of these took part in the thread. None is shown all of them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sight:
     """What a principal may see, as the stores enforce it on every list and search.
 
-    `users` / `projects`: None sees those of the whole tenant. `silo`: the agent whose own silo is in sight.
+    `users` / `projects`: None sees those of the whole tenant. `silo`: the agent whose own silo is in sight. `readers`:
+    whose part in a thread counts where its words are private.
     """
 
     users: frozenset[str] | None
     projects: frozenset[str] | None
     silo: str | None
+    readers: Readers
 
 
-EVERYBODY = Sight(users=None, projects=None, silo=None)
+EVERYBODY = Sight(users=None, projects=None, silo=None, readers=None)
 """What care sees: all but the silos, of which each is its own agent's."""

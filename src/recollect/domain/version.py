@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.domain.ids import ItemId, VersionId
+from recollect.domain.ids import EventId, ItemId, VersionId
 from recollect.domain.level import Derivation, Level
 from recollect.domain.text import sound
 from recollect.domain.witness import Bullet
@@ -35,3 +35,9 @@ class Version:
             raise ValueError("an R3 needs bullets with witnesses")
         if (self.derived_from is None) != (self.derivation is None):
             raise ValueError("derived_from and derivation go together")
+
+    @property
+    def quoted(self) -> frozenset[EventId]:
+        """The events whose words it quotes. It goes with any one of them; of its other witnesses it needs only one."""
+        quotations = [bullet.quotation for bullet in self.bullets if bullet.quotation]
+        return frozenset(excerpt.event_id for quotation in quotations for excerpt in quotation.excerpts)

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from recollect.domain.ids import EventId, ItemId
+from recollect.domain.quotation import Quotation
 from recollect.domain.text import sound
 
 
@@ -60,11 +61,18 @@ _NOTED = re.compile(rf" ?\[{_ONE}(?:,{_ONE})*\]")
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """One sentence and the events that bear witness to it. In a summary of several parts, `section` is its part."""
+    """One sentence and the events that bear witness to it. In a summary of several parts, `section` is its part. Of a
+    quotation, `text` is the speaker and the words, and `quotation` has what frames them."""
 
     text: str
     witnesses: tuple[Witness, ...]
     section: str = ""
+    quotation: Quotation | None = None
+
+    @property
+    def served(self) -> str:
+        """The sentence as it is shown: a quotation in its frame."""
+        return self.quotation.framed if self.quotation else self.text
 
     def __post_init__(self) -> None:
         sound(self.text, "a bullet's text")
@@ -73,6 +81,8 @@ class Bullet:
             sound(witness.reason, "a witness's reason", 2_000)
         if not self.witnesses:
             raise ValueError(f"the bullet {self.text[:60]!r} has no witness: every sentence names its evidence")
+        if self.quotation and self.quotation.plain != self.text:
+            raise ValueError("the text of a quotation is its speaker and its words")
 
 
 def written(witnesses: tuple[Witness, ...]) -> str:

@@ -37,6 +37,7 @@ from recollect.domain.query import Answer, Result
 from recollect.domain.refs import item_of
 from recollect.domain.version import Version
 from recollect.domain.witness import written
+from recollect.policy.distil import served
 from recollect.policy.rollback import Plan
 from recollect.read.shown import Shown
 from recollect.write.message import Ingested, Remembered
@@ -82,9 +83,9 @@ def changed(change: Change) -> list[Field]:
         case Retract(event):
             return [Field(f"event {event.seq}", event.text, None)]
         case Derive(version):
-            return [Field(f"words ({version.level.name})", None, version.content)]
+            return [Field(f"words ({version.level.name})", None, served(version.content, version.bullets))]
         case Discard(version):
-            return [Field(f"words ({version.level.name})", version.content, None)]
+            return [Field(f"words ({version.level.name})", served(version.content, version.bullets), None)]
         case Link(relation):
             return [Field(relation.relation_type, None, short(relation.to_id))]
         case Unlink(relation):
@@ -172,10 +173,10 @@ def version_document(version: Version) -> dict[str, object]:
         "created_at": codec.when(version.created_at),
         "derived_from": version.derived_from,
         "derivation": version.derivation.value if version.derivation else None,
-        "content": version.content,
+        "content": served(version.content, version.bullets),
         "sentences": [
             {
-                "text": bullet.text,
+                "text": bullet.served,
                 "witnesses": [{"ref": written((witness,)), "reason": witness.reason} for witness in bullet.witnesses],
             }
             for bullet in version.bullets

@@ -10,6 +10,7 @@ from recollect.domain.text import tokens
 from recollect.domain.witness import Bullet, written
 from recollect.errors import Invalid, NotFound
 from recollect.interfaces.documents import item_document, result_document, state
+from recollect.policy.distil import served
 
 if TYPE_CHECKING:
     from recollect.care.compress import Hammered, Stroke
@@ -70,7 +71,7 @@ def leveled_document(leveled: "Leveled") -> dict[str, object]:
 def bullet_documents(bullets: Sequence[Bullet]) -> list[dict[str, object]]:
     return [
         {
-            "text": bullet.text,
+            "text": bullet.served,
             "section": bullet.section,
             "witnesses": [{"witness": written((one,)), "reason": one.reason} for one in bullet.witnesses],
         }
@@ -120,7 +121,7 @@ def version_document(version: "Version") -> dict[str, object]:
         "derivationKind": version.derivation.value if version.derivation else None,
         "derivedFromVersionId": version.derived_from,
         "qualityScore": version.quality_score,
-        "content": version.content,
+        "content": served(version.content, version.bullets),
         "bullets": bullet_documents(version.bullets),
     }
 

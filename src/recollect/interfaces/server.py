@@ -185,8 +185,8 @@ def _warm(deps: "Deps") -> None:
             [vector] = deps.embedder.embed(["warm"])
     if deps.keeper is not None:
         with suppress(ModelFailed):
-            deps.keeper.weigh([Heard(text="warm")])
-    nothing = Sight(users=frozenset(), projects=frozenset(), silo=None)
+            deps.keeper.weigh([Heard(sentences=("warm",))])
+    nothing = Sight(users=frozenset(), projects=frozenset(), silo=None, readers=frozenset())
     name = deps.embedder.name if deps.embedder and vector else None
     wanted = Wanted(words=("warm",), vector=vector, embedder=name, filters=Filters(), sight=nothing, limit=1)
     with suppress(StoreError):

@@ -87,7 +87,10 @@ def extract(deps: Deps, leased: Leased) -> Outcome:
     episode = work.episode(leased.tenant, ItemId(str(leased.job.payload["episode_id"])))
     if not batch or episode is None:
         return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
-    decided, read = work.memories(episode, batch, deps.clock.now())
+    made = work.memories(episode, batch, deps.clock.now(), capped=bool(leased.job.payload.get("capped", True)))
+    if made.skipped:
+        deps.store.observe(leased.tenant, made.skipped)
+    decided, read = made.decided, len(batch)
     return Write(
         scope=later.scope_of(leased.tenant, episode),
         step=Advance(leased, {"done": done + read}) if done + read < len(events) else Finish(leased),
@@ -138,7 +141,7 @@ def compress(deps: Deps, leased: Leased) -> Outcome:
     merging, silo = bool(state.get("merging")), str(state.get("silo", ""))
     before = ItemId(str(state["before"])) if state.get("before") else None
     work = _hammer(deps, leased)
-    sight = Sight(users=frozenset(), projects=frozenset(), silo=silo) if silo else EVERYBODY
+    sight = Sight(users=frozenset(), projects=frozenset(), silo=silo, readers=None) if silo else EVERYBODY
     batch = work.merges(sight, before) if merging else work.strikes(sight, before)
     onward: Mapping[str, object] | None = {"merging": merging, "silo": silo, "before": batch.last}
     if batch.last is None:
@@ -186,7 +189,7 @@ def _again(deps: Deps, job: Job, at: datetime) -> Job:
 
 
 def _hammer(deps: Deps, leased: Leased) -> Hammer:
-    return Hammer(deps.store, deps.clock, deps.embedder, deps.writer, deps.upkeep, leased.tenant)
+    return Hammer(deps.store, deps.clock, deps.embedder, deps.writer, deps.upkeep, leased.tenant, deps.keeper)
 
 
 def _later(deps: Deps, leased: Leased) -> Later:

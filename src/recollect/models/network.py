@@ -43,6 +43,10 @@ class Network:
         """What the network says about one text, or about two of which the second is of type 1."""
         return self._load().run(ids, types)
 
+    def run_spans(self, ids: Sequence[int], types: Sequence[int], spans: Sequence[tuple[int, int]]) -> Any:
+        """What the network says about each of some stretches of a text."""
+        return self._load().run_spans(ids, types, spans)
+
     def _load(self) -> "_Loaded":
         if self._loaded is None:
             with self._lock:
@@ -71,6 +75,13 @@ class _Vocabulary:
     def types(self, types: Sequence[int]) -> Any:
         return self._numpy.asarray([types], dtype="int64")
 
+    def spans(self, spans: Sequence[tuple[int, int]], length: int) -> Any:
+        """For each stretch, the share that each piece has in its mean."""
+        shares = self._numpy.zeros((len(spans), length), dtype="float32")
+        for row, (start, end) in enumerate(spans):
+            shares[row, start:end] = 1 / (end - start)
+        return shares
+
 
 _vocabulary = cache(_Vocabulary)
 
@@ -86,6 +97,11 @@ class _Loaded:
         if types is not None:
             feed["types"] = self.vocabulary.types(types)
         return self._session.run(None, feed)[0][0]
+
+    def run_spans(self, ids: Sequence[int], types: Sequence[int], spans: Sequence[tuple[int, int]]) -> Any:
+        words = self.vocabulary
+        feed = {"pieces": words.rows(ids), "types": words.types(types), "spans": words.spans(spans, len(ids))}
+        return self._session.run(None, feed)[0]
 
 
 def _loaded(file: str, name: str) -> _Loaded:

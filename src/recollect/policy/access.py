@@ -1,7 +1,7 @@
 """Who may do what. The one authorisation point behind every door."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -64,19 +64,28 @@ def may(principal: Principal, action: Action) -> Answer:
     return Denied(f"to {action.value} takes the role {' or '.join(roles)}, {principal.id} is {principal.role}")
 
 
+def readers(principal: Principal) -> frozenset[str]:
+    """Whose part in a thread counts for a principal where words are private: its own, whatever its role."""
+    return frozenset({principal.id})
+
+
 def sight(principal: Principal) -> Sight:
     """What a principal sees in lists and searches. Silos are seen by their own agent alone."""
-    match principal.role:
-        case Role.AGENT:
-            return Sight(users=principal.users, projects=principal.projects, silo=principal.agent_id)
-        case Role.MEMBER:
-            return Sight(users=frozenset({principal.id}), projects=principal.projects, silo=None)
-        case Role.MODERATOR | Role.ADMIN:
-            return Sight(users=principal.users, projects=principal.projects, silo=None)
+    users = frozenset({principal.id}) if principal.role is Role.MEMBER else principal.users
+    silo = principal.agent_id if principal.role is Role.AGENT else None
+    return Sight(users=users, projects=principal.projects, silo=silo, readers=readers(principal))
+
+
+def reach(principal: Principal) -> Sight:
+    """What a principal may name by its id. An admin names private memories, too, to erase them or to roll them back;
+    that shows none of their words."""
+    seen = sight(principal)
+    return replace(seen, readers=None) if principal.role is Role.ADMIN else seen
 
 
 def may_read(principal: Principal, item: Item, grants: Iterable[Given], now: datetime) -> Answer:
-    """Whether a principal may read a memory. A person reads a silo only under a grant that is in force."""
+    """Whether a principal may read a memory, as far as the memory itself tells. A person reads a silo only under a
+    grant that is in force. Whether it holds private words of others is the store's to say (`Store.withheld`)."""
     seen = sight(principal)
     match item.visibility:
         case Visibility.SYSTEM:

@@ -77,7 +77,11 @@ def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
     """The band of a candidate among its neighbours. Constitutional memories are only ever linked to, and so are those
     that are trusted more or less than the candidate: nothing untrusted renews what is trusted, nor lends it weight."""
     ranked = sorted(near, key=lambda one: -one.cosine)
-    movable = [one for one in ranked if one.item.trust is new.trust and not one.item.constitutional]
+    movable = [
+        one
+        for one in ranked
+        if one.item.trust is new.trust and not one.item.constitutional and _may_be_the_same(new, one)
+    ]
     for one in movable:
         # A correction means to differ, if only in one word; and where more than a word differs, a judge should look.
         alike = one.cosine >= profile.same and not new.corrects and len(content(new.text) ^ content(one.text)) <= 2
@@ -93,6 +97,12 @@ def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
         tuple(one for one in ranked if one.cosine >= profile.link_min),
         tuple(one for one in ranked if one.cosine >= profile.judge),
     )
+
+
+def _may_be_the_same(new: New, one: Near) -> bool:
+    """Two people's "I" is never the same: what one says is merged with what that one said, or with what is nobody's."""
+    theirs = one.item.body.scope if isinstance(one.item.body, Fact) else None
+    return not new.body.scope or not theirs or new.body.scope.casefold() == theirs.casefold()
 
 
 def conflicting(new: New, one: Near) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from recollect.domain.item import Fact
 from recollect.domain.moment import zoned
+from recollect.domain.quotation import Quotation
 from recollect.policy.wording import Sound, check
 
 CATEGORIES = (
@@ -23,10 +24,11 @@ CATEGORIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A statement worth keeping. Its text passes the validator of `wording`.
+    """A statement worth keeping. What is served of it passes the validator of `wording`: its text, or, where it quotes
+    somebody, the quotation in its frame.
 
-    `witnesses`: the places of the turns it was drawn from. `corrects`: it was said as a correction of
-    something known.
+    `witnesses`: the places of the turns it was drawn from, the one that says it last.
+    `corrects`: it was said as a correction of something known.
     `valid_from`, `valid_to`: where the text itself says since when, or until when.
     """
 
@@ -40,9 +42,14 @@ class Candidate:
     valid_to: datetime | None = None
     corrects: bool = False
     tags: tuple[str, ...] = ()
+    quotation: Quotation | None = None
+
+    @property
+    def served(self) -> str:
+        return self.quotation.framed if self.quotation else self.text
 
     def __post_init__(self) -> None:
-        if not isinstance(found := check(self.text), Sound):
+        if not isinstance(found := check(self.served), Sound):
             raise ValueError(f"the text of a candidate {found.why}: put it through wording.fit first")
         if self.category not in CATEGORIES:
             raise ValueError(f"the category {self.category!r} is none of {', '.join(CATEGORIES)}")

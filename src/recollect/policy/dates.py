@@ -253,6 +253,18 @@ def _ahead(match: re.Match[str], said: _Said) -> tuple[Period, bool]:
     return _moved(said.at, _count(match[1]), match[2].lower(), match[1]), True
 
 
+def _from_today(match: re.Match[str], said: _Said) -> tuple[Period, bool]:
+    """Counted from the day itself: two weeks from today is a day, in two weeks is a week."""
+    count, unit = _count(match[1]), match[2].lower()
+    start = said.at + timedelta(days=match[3].lower() == "tomorrow")
+    step = -count if " ago " in match[0].lower() else count
+    match unit:
+        case "day" | "week":
+            return calendar.day(start + timedelta(days=step * (7 if unit == "week" else 1))), True
+        case _:
+            return _moved(start, step, unit, match[1]), True
+
+
 def _moved(at: date, count: int, unit: str, words: str) -> Period:
     vague = "few" in words or "couple" in words or words == "several"
     match unit:
@@ -393,10 +405,11 @@ _FORMS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _form(rf"{_MONTH}(?: of)?,? {_YEAR}", _month_year),
     _form(rf"{_SEASON}(?: of)?,? {_YEAR}", _season_year),
     _form(rf"q([1-4])(?: (?:of )?{_YEAR})?", _quarter),
+    _form(rf"(?:within |in )?{_COUNT} {_UNIT} (?:from|after) (now|today|tomorrow)", _from_today),
+    _form(rf"{_COUNT} {_UNIT} ago (today)", _from_today),
     _form("|".join(sorted(map(re.escape, _NEAR_DAYS), key=len, reverse=True)).join(("(?:", ")")), _near_day),
     _form(rf"(?:about |around |roughly )?{_COUNT} {_UNIT} ago", _ago),
     _form(rf"(?:in {_COUNT} {_UNIT}(?:'s? time)?)", _ahead),
-    _form(rf"{_COUNT} {_UNIT} from (?:now|today)", _ahead),
     _form(rf"(?:in |over |during )?(?:the )?{_WHICH} (weekend|week|month|year)", _which_unit),
     _form(r"(?:on |over |at )?the weekend(?! of)", _plain_weekend),
     _form(rf"(?:in )?{_WHICH} {_MONTH}", _which_month),

@@ -10,7 +10,7 @@ from recollect.policy import bands
 from recollect.policy.candidate import Candidate
 from recollect.policy.prompts import ExtractedFact, ExtractedFacts, moment
 from recollect.policy.secrets import redact
-from recollect.policy.speech import talk
+from recollect.policy.speech.planted import planted
 from recollect.policy.wording import fit
 
 _PEOPLE = (None, "user", "human")
@@ -55,7 +55,7 @@ def _candidate(fact: ExtractedFact, turns: Sequence[Event], fresh: frozenset[int
     if not any(_may_tell(turn) for turn in witnesses) or not borne_out(text, witnesses, turns):
         return None
     fields = [part for part in (text, fact.key, fact.value, fact.scope) if part]
-    if any(redact(part).found or "[redacted:" in part for part in fields) or talk.injects(text):
+    if any(redact(part).found or "[redacted:" in part for part in fields) or planted(text):
         return None
     return Candidate(
         text=text,
@@ -72,7 +72,7 @@ def _candidate(fact: ExtractedFact, turns: Sequence[Event], fresh: frozenset[int
 
 def _may_tell(turn: Event) -> bool:
     """Whether memories may rest on a turn: a person's own words, which do not try to steer."""
-    return turn.role in _PEOPLE and turn.trust is Trust.TRUSTED and not talk.injects(turn.text)
+    return turn.role in _PEOPLE and turn.trust is Trust.TRUSTED and not planted(turn.text)
 
 
 def borne_out(text: str, witnesses: Sequence[Event], turns: Sequence[Event]) -> bool:

@@ -183,14 +183,14 @@ class _Course:
         return self.lost | (self.standing.hidden - self.shown)
 
     def _bare(self) -> set[str]:
-        """Versions that would come back without any of their evidence."""
+        """Versions that would come back without any of their evidence, or without an event that they quote."""
         if self.standing.evidence is None:
             return set()
         gone = {undo.change.event.id for undo in self.undo if isinstance(undo.change, Retract)}
         back = [undo.change.event for undo in self.undo if isinstance(undo.change, Append)]
         live = [event for event in self.standing.evidence if event.id not in gone] + back
         shown = [undo.change.version for undo in self.undo if isinstance(undo.change, Derive)]
-        return {f"v:{version.id}" for version in shown if version.bullets and not _cited(version, live)}
+        return {f"v:{version.id}" for version in shown if version.bullets and not _borne_out(version, live)}
 
     def _owned_by_another(self, back: Create) -> bool:
         owner = self.standing.owners.get(back.item.id) if isinstance(back.item.body, Episode) else None
@@ -283,6 +283,12 @@ def _ends(back: Link | Note) -> tuple[ItemId, ...]:
     if isinstance(back, Link):
         return (back.relation.from_id, back.relation.to_id)
     return concerns(back.after) if isinstance(back.after, Open | Resolved) else ()
+
+
+def _borne_out(version: Version, live: Sequence[Event]) -> bool:
+    """Whether these events are enough for a version: one of its witnesses, and all that it quotes."""
+    cited = _cited(version, live)
+    return bool(cited) and version.quoted <= cited
 
 
 def _cited(version: Version, events: Iterable[Event]) -> set[EventId]:

@@ -1,14 +1,16 @@
 """The delta header of an answer: what changed since the reader was last told in this thread."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recollect.domain.ids import Seq
-from recollect.domain.item import Episode
+from recollect.domain.ids import ItemId, Seq
+from recollect.domain.item import Episode, Item
 from recollect.domain.journal import Head
 from recollect.domain.observation import Cursor, Told
 from recollect.domain.scope import Scope
 from recollect.policy import delta
 from recollect.policy.delta import Subject, Transition
+from recollect.policy.distil import served
 from recollect.read.look import Look
 
 FURTHEST = 300
@@ -39,22 +41,30 @@ def since_last(look: Look, reader: str, thread_id: str, head: Head) -> Delta:
         return Delta((), None)
     after = Seq(max(cursor.seq if cursor else 0, head.seq - FURTHEST))
     entries = store.entries(tenant, after=after, scope=scope if cursor is None else None)
+    changed = delta.transitions(entry.header for entry in entries if entry.header.actor not in _HAMMER)[:_NEWEST]
+    known = _known(look, changed)
     found = [
         (one, subject)
-        for one in delta.transitions(entry.header for entry in entries if entry.header.actor not in _HAMMER)[:_NEWEST]
-        if (subject := _subject(look, one))
+        for one in changed
+        if one.item_id in known and (subject := _subject(look, one, known[one.item_id]))
     ]
     return Delta(delta.header(cursor.thread_rev if cursor else 0, found), told)
 
 
-def _subject(look: Look, transition: Transition) -> Subject | None:
-    """The memory a transition is about, if the reader may know of it. Threads are not told of, they have events."""
-    held = look.store.item(look.principal.tenant, transition.item_id)
-    if held is None or isinstance(held.item.body, Episode) or not look.sees(held.item):
-        return None
+def _known(look: Look, changed: Sequence[Transition]) -> dict[ItemId, Item]:
+    """The memories that transitions are about, as far as the reader may know of them. Threads are not told of, they
+    have events."""
+    held = [look.store.item(look.principal.tenant, item_id) for item_id in {one.item_id for one in changed}]
+    items = [one.item for one in held if one is not None and not isinstance(one.item.body, Episode)]
+    seen = look.sees(items)
+    return {item.id: item for item in items if item.id in seen}
+
+
+def _subject(look: Look, transition: Transition, item: Item) -> Subject | None:
+    """What is told of a transition."""
     if transition.sign == _GONE:
-        return Subject(held.item.category, held.item.importance, None)
-    speaking = look.store.speaking(look.principal.tenant, [transition.item_id]).get(transition.item_id)
+        return Subject(item.category, item.importance, None)
+    speaking = look.store.speaking(look.principal.tenant, [item.id], readers=look.readers).get(item.id)
     if speaking is None:
         return None
-    return Subject(held.item.category, held.item.importance, speaking[1].content)
+    return Subject(item.category, item.importance, served(speaking[1].content, speaking[1].bullets))

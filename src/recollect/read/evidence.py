@@ -115,11 +115,12 @@ def _read(look: Look, placed: Sequence[Placed]) -> dict[str, Event]:
     ids = [EventId(one.seen.ref[2:]) for one in placed]
     if ids and not look.allowed.holds(EVIDENCE):
         cited = look.store.citing(look.principal.tenant, ids)
-        held = look.store.speaking(look.principal.tenant, list({one.item_id for one in cited}))
-        granted = {item_id for item_id, (kept, _) in held.items() if look.sees(kept.item)}
+        held = look.store.speaking(look.principal.tenant, list({one.item_id for one in cited}), readers=look.readers)
+        granted = look.sees(kept.item for kept, _ in held.values())
         proven = {event for one in cited if one.item_id in granted for event in one.events}
         ids = [event_id for event_id in ids if event_id in proven]
-    return {f"e:{event.id}": event for event in look.store.events_by_id(look.principal.tenant, ids)}
+    found = look.store.events_by_id(look.principal.tenant, ids, readers=look.readers)
+    return {f"e:{event.id}": event for event in found}
 
 
 def _hops(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event]) -> dict[str, float]:
@@ -156,7 +157,7 @@ def _facts(look: Look, asked: Asked, vector: bytes | None) -> dict[str, float]:
     fit = {hit.item_id: a + b for hit, a, b in zip(hits, text, sense, strict=True)}
     best = max(fit.values())
     lifted: dict[str, float] = {}
-    for item_id, (_, version) in look.store.speaking(tenant, list(fit)).items():
+    for item_id, (_, version) in look.store.speaking(tenant, list(fit), readers=look.readers).items():
         for witness in (witness for bullet in version.bullets for witness in bullet.witnesses):
             if isinstance(witness, EventWitness | ChunkWitness):
                 ref = f"e:{witness.event_id}"

@@ -49,7 +49,11 @@ def _worked_for(store: Store, principal: Principal, whose: str, turn_id: str, at
 
 def _reads(store: Store, principal: Principal, item_id: ItemId, at: datetime) -> bool:
     held = store.item(principal.tenant, item_id)
-    return held is not None and isinstance(access.may_read(principal, held.item, (), at), access.Allowed)
+    return (
+        held is not None
+        and isinstance(access.may_read(principal, held.item, (), at), access.Allowed)
+        and not store.withheld(principal.tenant, [f"i:{item_id}"], access.readers(principal))
+    )
 
 
 def _no_turn(turn_id: str) -> NotFound:

@@ -16,7 +16,7 @@ from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness
 from recollect.holdings import Held
 from recollect.policy import level
-from recollect.policy.distil import Draft, Material, packet, summarise, trace
+from recollect.policy.distil import Draft, Material, packet, served, summarise, trace
 from recollect.policy.hammer import places
 from recollect.policy.pack import Piece, cost, pack
 from recollect.read import slices
@@ -91,7 +91,9 @@ class Family:
         stored = self.stored(Level.R3)
         if stored is not None or not isinstance(self.item.body, Episode):
             return stored
-        events = self._threads.seen(self._look.store.events(self._tenant, self.item.id, limit=_MOST_EVENTS))
+        events = self._threads.seen(
+            self._look.store.events(self._tenant, self.item.id, limit=_MOST_EVENTS, readers=self._look.readers)
+        )
         return summarise(Material(self.item, events)) if events else None
 
     @cached_property
@@ -103,7 +105,9 @@ class Family:
         found = self._threads.cited((self.item.id, bullet) for bullet in bullets)
         if found or not isinstance(self.item.body, Episode):
             return found
-        latest = self._threads.seen(self._look.store.latest(self._tenant, self.item.id, _LATEST))
+        latest = self._threads.seen(
+            self._look.store.latest(self._tenant, self.item.id, _LATEST, readers=self._look.readers)
+        )
         return [Anchor(event, rank, of=self.item.id) for rank, event in enumerate(reversed(latest))]
 
     @property
@@ -124,7 +128,7 @@ class Family:
                 return self._clean(room)
             case Level.R3:
                 told, bullets = self.summary, self.summary.bullets if self.summary else ()
-                content = told.content if told else None
+                content = served(told.content, told.bullets) if told else None
             case Level.R2 | Level.R1:
                 told = self.stored(wanted)
                 content, bullets = told.content if told else self._shortened(wanted), ()
@@ -199,7 +203,8 @@ def serve(
     """A memory that may be read, at the level that the turn and the task call for; `more` is a step further. Raises
     NothingMore where everything was served in this turn, NeedMoreContext where people are to be asked first."""
     item = held.item
-    family = Family(look, item, look.store.versions(look.principal.tenant, item.id), readable)
+    versions = look.store.versions(look.principal.tenant, item.id, readers=look.readers)
+    family = Family(look, item, versions, readable)
     turn = course(look, turn_id, f"memory {item.id}")
     contested = level.unsure(item) or bool(look.store.contested(look.principal.tenant, [item.id]))
     said = NEED_MORE_CONTEXT if more else ""
@@ -257,14 +262,14 @@ def _items(family: Family, words: Words) -> dict[ItemId, VersionId | None]:
 
 def shown(look: Look, held: Held, readable: Readable) -> Shown:
     """A memory with the one version that is served by default, and the readable events that it cites."""
-    versions = look.store.versions(look.principal.tenant, held.item.id)
+    versions = look.store.versions(look.principal.tenant, held.item.id, readers=look.readers)
     speaking = current(held.item, versions)
     if speaking is None:
         return Shown(held.item, held.rev, None, ())
     attested, by_id = speaking, {version.id: version for version in versions}
     while not attested.bullets and attested.derived_from is not None and attested.derived_from in by_id:
         attested = by_id[attested.derived_from]
-    events = look.store.cited(look.principal.tenant, [attested.id])
+    events = look.store.cited(look.principal.tenant, [attested.id], readers=look.readers)
     return Shown(held.item, held.rev, speaking, Threads(look, readable).seen(events))
 
 

@@ -12,6 +12,7 @@ from recollect.domain.query import Form, Result
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness, noted, written
 from recollect.policy.categories import EVIDENCE
+from recollect.policy.distil import served
 from recollect.policy.pack import Piece
 from recollect.policy.telling import SERVED, telling
 from recollect.read.evidence import Proof
@@ -43,7 +44,7 @@ def of_memory(found: Found, form: Form, look: Look, worth: Mapping[str, float], 
         meta["trust"] = item.trust.value
     if item.valid_to is not None and item.valid_to <= look.now:
         meta["valid_from"], meta["valid_to"] = item.valid_from and when(item.valid_from), when(item.valid_to)
-    content = shorter.content if shorter else version.content
+    content = shorter.content if shorter else served(version.content, version.bullets)
     match form:
         case Form.BULLETS:
             told = content if shorter else _told(found, worth)
@@ -69,7 +70,7 @@ def _told(found: Found, worth: Mapping[str, float]) -> str:
     it was said."""
     item, version = found.item, found.version
     if not isinstance(item.body, Episode) or not version.bullets:
-        return version.content
+        return served(version.content, version.bullets)
     title = item.body.title or _heading(version)
     spoken = [_placed(bullet) for bullet in telling(version.bullets, worth)[:SERVED]]
     return " ".join([f"{title}:", *spoken] if title else spoken)
@@ -83,7 +84,7 @@ def _heading(version: Version) -> str:
 def _placed(bullet: Bullet) -> str:
     """A sentence with its places in the thread; ids of events are too long to read."""
     places = tuple(witness for witness in bullet.witnesses if isinstance(witness, RangeWitness))
-    return noted(bullet.text, places) if places else bullet.text
+    return noted(bullet.served, places) if places else bullet.served
 
 
 def _described(found: Found) -> dict[str, object]:

@@ -30,21 +30,29 @@ class Look:
     def sight(self) -> Sight:
         return access.sight(self.principal)
 
-    def sees(self, item: Item) -> bool:
-        """Whether an item is in sight and of a category that is granted."""
-        answer = access.may_read(self.principal, item, (), self.now)
-        return isinstance(answer, access.Allowed) and self.allowed.holds(item.category)
+    @property
+    def readers(self) -> frozenset[str]:
+        """Whose part in a thread counts where its words are private."""
+        return access.readers(self.principal)
+
+    def sees(self, items: Iterable[Item]) -> frozenset[ItemId]:
+        """Those of these items that are in sight and of a category that is granted."""
+        return self._open([item for item in items if self.allowed.holds(item.category)])
 
     def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
         """Those of these items that are in sight, whatever their category: whether words may be shown."""
         held = [self.store.item(self.principal.tenant, item_id) for item_id in ids]
-        return frozenset(
-            one.item.id
-            for one in held
-            if one is not None
-            and not one.withdrawn
-            and isinstance(access.may_read(self.principal, one.item, (), self.now), access.Allowed)
-        )
+        return self._open([one.item for one in held if one is not None and not one.withdrawn])
+
+    def _open(self, items: Sequence[Item]) -> frozenset[ItemId]:
+        """Those that may be read, and hold no private words of others."""
+        found = [
+            item.id for item in items if isinstance(access.may_read(self.principal, item, (), self.now), access.Allowed)
+        ]
+        if not found:
+            return frozenset()
+        hidden = self.store.withheld(self.principal.tenant, [f"i:{item_id}" for item_id in found], self.readers)
+        return frozenset(item_id for item_id in found if f"i:{item_id}" not in hidden)
 
     @property
     def reads_threads(self) -> bool:

@@ -62,7 +62,7 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
     placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[: max(CONSIDERED, most)]
     ids = [item_id for item_id, _ in placed]
     tenant = look.principal.tenant
-    known = look.store.known(tenant, ids)
+    known = look.store.known(tenant, ids, readers=look.readers)
     strengths = _strengths(known.edges)
     found: list[Found] = []
     for item_id, scores in placed:
@@ -83,7 +83,7 @@ def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
         return []
     wanted = replace(filters, categories=names if filters.categories is None else names & filters.categories)
     held = look.store.items(look.principal.tenant, wanted, look.sight, Page(_WHOLE))
-    known = look.store.known(look.principal.tenant, [kept.item.id for kept in held])
+    known = look.store.known(look.principal.tenant, [kept.item.id for kept in held], readers=look.readers)
     found = [
         Found(
             kept.item,
@@ -108,10 +108,11 @@ def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Fou
     candidates = list(beside)[: 4 * RELATED]
     if not candidates:
         return []
-    others = look.store.known(look.principal.tenant, candidates)
+    others = look.store.known(look.principal.tenant, candidates, readers=look.readers)
+    seen = look.sees(held.item for held, _ in others.speaking.values())
     found: list[Found] = []
     for other, (held, version) in ((other, others.speaking[other]) for other in candidates if other in others.speaking):
-        if look.sees(held.item) and passes(memories.filters, held.item):
+        if other in seen and passes(memories.filters, held.item):
             own, weight = beside[other]
             score = known[own].score * weight
             disputed = other in others.contested or level.unsure(held.item)

@@ -11,6 +11,7 @@ from recollect.domain.level import Derivation, Level
 from recollect.domain.text import tokens
 from recollect.domain.version import Version
 from recollect.policy import level
+from recollect.policy.distil import served
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Shown:
             return ""
         if self.current.level is Level.R5:
             return "\n".join(event.text for event in self.evidence)
-        return self.current.content
+        return served(self.current.content, self.current.bullets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

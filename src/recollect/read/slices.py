@@ -122,7 +122,10 @@ class Threads:
             if seq + away >= 1 and (episode, seq + away) not in known
         }
         if (key := frozenset(places)) not in self._near:
-            found = self._look.store.near_events(self._look.principal.tenant, sorted(places)) if places else ()
+            look = self._look
+            found = (
+                look.store.near_events(look.principal.tenant, sorted(places), readers=look.readers) if places else ()
+            )
             self._near[key] = self.seen(found)
         return self._near[key]
 
@@ -136,10 +139,10 @@ class Threads:
             if isinstance(witness, RangeWitness)
             for seq in range(witness.first, min(witness.last, witness.first + _MOST_OF_A_RANGE) + 1)
         ]
-        store, tenant = self._look.store, self._look.principal.tenant
+        store, tenant, readers = self._look.store, self._look.principal.tenant, self._look.readers
         found = [
-            *(store.events_by_id(tenant, ids) if ids else ()),
-            *(store.near_events(tenant, places) if places else ()),
+            *(store.events_by_id(tenant, ids, readers=readers) if ids else ()),
+            *(store.near_events(tenant, places, readers=readers) if places else ()),
         ]
         seen = self.seen(found)
         by_id = {event.id: event for event in seen}

@@ -1,4 +1,4 @@
-"""Witnesses resolved: the events that a version cites. One that points nowhere cannot be stored."""
+"""Witnesses resolved: the events that a version cites and quotes. One that points nowhere cannot be stored."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,7 +7,7 @@ from recollect.domain.ids import EventId
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness
 from recollect.errors import Invalid
-from recollect.store import rows
+from recollect.store import quoting, rows
 from recollect.store.tx import Tx
 
 
@@ -31,6 +31,7 @@ def resolve(tx: Tx, version: Version, fresh: Mapping[EventId, Event]) -> list[Ev
     for chunk in chunks:
         if chunk.number > (length := len(live[chunk.event_id].chunks)):
             raise Invalid(f"witness c:{chunk.chunk_id} points nowhere: the event has {length} chunks")
+    quoting.check(version, {event_id: live[event_id] for event_id in cited})
     return [live[event_id] for event_id in cited]
 
 

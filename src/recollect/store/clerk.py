@@ -77,6 +77,8 @@ class Clerk:
     at: datetime
     handles: dict[ItemId, Handle] = field(default_factory=dict[ItemId, Handle])
     fresh: dict[EventId, Event] = field(default_factory=dict[EventId, Event])
+    episodes: dict[ItemId, Item] = field(default_factory=dict[ItemId, Item])
+    """Those that were made or revised."""
     footing: Footing = field(default_factory=Footing)
     key: bytes = b""
     erased: bool | None = None
@@ -204,6 +206,7 @@ class Clerk:
         handle.item = None
         handle.stamped = True
         self._artifacts(item)
+        self._episode(item)
 
     def _withdraw(self, item: Item) -> None:
         handle = self._live(item.id)
@@ -228,6 +231,7 @@ class Clerk:
         self._update(change.item_id, rows.item_columns(after, names))
         if "body" in names:
             self._artifacts(after)
+        self._episode(after)
         handle.item = after
         handle.user_id, handle.project_id = after.user_id, after.project_id
         handle.agent_id, handle.thread_id = after.agent_id, after.thread_id
@@ -247,6 +251,10 @@ class Clerk:
         self._update(item_id, {"constitutional": after})
         handle.item = None
         handle.stamped = True
+
+    def _episode(self, item: Item) -> None:
+        if isinstance(item.body, Episode):
+            self.episodes[item.id] = item
 
     def _artifacts(self, item: Item) -> None:
         if not isinstance(item.body, Episode):
@@ -311,9 +319,11 @@ class Clerk:
             f"insert into versions (tenant, withdrawn, {rows.VERSION}) values (:tenant, false, {rows.VERSION_VALUES})",
             **rows.version_columns(version),
         )
+        quoted = version.quoted
         self.tx.many(
-            "insert into witnesses (tenant, event_id, version_id) values (:tenant, :event_id, :version_id)",
-            [{"event_id": event.id, "version_id": version.id} for event in cited],
+            "insert into witnesses (tenant, event_id, version_id, quoted) "
+            "values (:tenant, :event_id, :version_id, :quoted)",
+            [{"event_id": one.id, "version_id": version.id, "quoted": one.id in quoted} for one in cited],
         )
         if version.level is Level.R3:
             self.tx.add_text(f"v:{version.id}", version.item_id, bare(version.content))

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from recollect.domain.change import Change
-from recollect.domain.ids import CauseId, ItemId, Rev
+from recollect.domain.ids import CauseId, EventId, ItemId, Rev
 from recollect.domain.job import Job, Step
 from recollect.domain.refs import item_of, refs
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import Repeated
 from recollect.holdings import Receipt, Vector
+from recollect.store import privacy
 from recollect.store.clerk import Clerk
 from recollect.store.journal import Owner, Pen
 from recollect.store.outbox import advance, enqueue
@@ -31,6 +32,7 @@ def apply(
     expect: Mapping[ItemId, Rev],
     then: Sequence[Job],
     vectors: Sequence[Vector],
+    private: Sequence[EventId] = (),
     step: Step | None,
     receipt: Receipt | None,
 ) -> Rev:
@@ -49,13 +51,14 @@ def apply(
     clerk.hold(_stood_on(changes) | set(expect))
     clerk.expect(expect)
     written = [clerk.write(change) for change in changes]
+    privacy.take_part(tx, clerk.episodes.values(), clerk.fresh.values(), actor)
     if step:  # first: a job that is done may ask to be done again, later
         advance(tx, step, at)
     enqueue(tx, then)
-    _keep_embedded(tx, vectors)
+    _keep_texts(tx, [*(text_of(vector.ref) for vector in vectors), *(f"e:{id}" for id in private)])
     pen = Pen(tx, actor=actor, at=at, cause=cause)  # locks the tenant's row: from here on this write is alone
     clerk.footing.check(tx)
-    if not changes and not vectors:
+    if not changes and not vectors and not private:
         return pen.rev
     if receipt:
         tx.do(
@@ -66,6 +69,7 @@ def apply(
         )
     _stamp(tx, clerk, pen.next_rev)
     _embed(tx, vectors, pen.next_rev)
+    privacy.mark_private(tx, private)
     pen.write(written, [_owner(clerk, change) for change in written])
     return pen.next_rev
 
@@ -89,11 +93,10 @@ def _stamp(tx: Tx, clerk: Clerk, rev: Rev) -> None:
         tx.do("update items set rev = :rev where tenant = :tenant and id in :ids[]", rev=rev, ids=touched)
 
 
-def _keep_embedded(tx: Tx, vectors: Sequence[Vector]) -> None:
+def _keep_texts(tx: Tx, texts: Sequence[str]) -> None:
     # Before the tenant's row: an erasure holds its texts while it waits for that row.
-    texts = {text_of(vector.ref) for vector in vectors}
     for table, mark in (("events", "e:"), ("versions", "v:")):
-        if ids := sorted(text[2:] for text in texts if text.startswith(mark)):
+        if ids := sorted({text[2:] for text in texts if text.startswith(mark)}):
             tx.keep(table, ids)
 
 

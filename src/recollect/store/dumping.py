@@ -16,7 +16,7 @@ from recollect.domain.level import Level
 from recollect.domain.witness import bare
 from recollect.errors import Invalid
 from recollect.holdings import Vector
-from recollect.store import rows
+from recollect.store import privacy, rows
 from recollect.store.fingerprint import fingerprint, new_key
 from recollect.store.tx import Row, Tx
 
@@ -25,7 +25,9 @@ TABLES: Mapping[str, tuple[str, str]] = {
     "items": (f"{rows.ITEM}, rev, withdrawn, last_seq", "id"),
     "events": (f"{rows.EVENT}, withdrawn", "id"),
     "versions": (f"{rows.VERSION}, withdrawn", "id"),
-    "witnesses": ("event_id, version_id", "event_id, version_id"),
+    "witnesses": ("event_id, version_id, quoted", "event_id, version_id"),
+    "participants": ("episode_id, principal_id", "episode_id, principal_id"),
+    "private_events": ("event_id, episode_id", "event_id"),
     "episode_artifacts": ("episode_id, artifact_type, artifact_ref", "episode_id, artifact_type, artifact_ref"),
     "relations": (rows.RELATION, "id"),
     "contradictions": (rows.CONTRADICTION, "id"),
@@ -65,7 +67,7 @@ _TIMES = frozenset(
     ]
 )
 _BYTES = frozenset({"nonce"})
-_FLAGS = frozenset(["withdrawn", "private", "core", "constitutional", "own", "again"])
+_FLAGS = frozenset(["withdrawn", "private", "core", "constitutional", "own", "again", "quoted"])
 _JSON = frozenset(["tags", "chunks", "meta", "bullets", "checkpoint_data", "payload"])
 _JSON_IN = {("items", "body"), ("records", "body"), ("jobs", "state")}
 
@@ -104,7 +106,7 @@ def _out(table: str, column: str, value: Any) -> object:
 
 def _in(table: str, column: str, value: Any) -> object:
     if value is None:
-        return None
+        return False if column in _FLAGS else None
     if column in _TIMES:
         return codec.moment(value)
     if column in _BYTES:
@@ -140,6 +142,7 @@ def load(tx: Tx, dumped: Iterable[Mapping[str, object]]) -> None:
     _insert(tx, table, batch)
     if not tx.one("select 1 from tenants where tenant = :tenant"):
         raise Invalid("the export is cut short: it has no tenant", "Export it again.")
+    privacy.derive_participants(tx)
 
 
 def _insert(tx: Tx, table: str, batch: list[dict[str, object]]) -> None:

@@ -8,25 +8,15 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from recollect.domain.item import ANY_STATE
-from recollect.domain.level import Level
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
 from recollect.holdings import Hit, Hits, Wanted
-from recollect.store import rows
-from recollect.store.reading import Where, filtered, in_sight
+from recollect.store import privacy, rows
+from recollect.store.reading import Where, filtered, visible
+from recollect.store.speaking import SPEAKS
 from recollect.store.tx import Engine, Key, Row, Sought, Tx
 
 _DEEPER = 5
-
-_R3 = f"level = {int(Level.R3)}"
-SPEAKS = (
-    f"v.{_R3} and not v.withdrawn and (v.id = i.active_version_id or ("
-    "(i.active_version_id is null or not exists (select 1 from versions p where p.tenant = :tenant "
-    f"and p.id = i.active_version_id and p.item_id = i.id and p.{_R3} and not p.withdrawn)) "
-    "and not exists (select 1 from versions n where n.tenant = :tenant and n.item_id = v.item_id "
-    f"and n.id > v.id and n.{_R3} and not n.withdrawn)))"
-)
-"""The version that speaks for an item: the promoted one where it is a live R3, else the newest live R3."""
 
 
 def of_episodes(filters: Filters) -> Filters:
@@ -38,7 +28,7 @@ def of_episodes(filters: Filters) -> Filters:
 
 def passing_events(filters: Filters, sight: Sight) -> Where:
     """The condition that an event e of an episode i is live and passes."""
-    where, values = _passing(of_episodes(filters), sight)
+    where, values = _passing(of_episodes(filters), sight, privacy.found_events_for(sight.readers))
     if filters.role is not None:
         where.append("e.role = :event_role")
         values["event_role"] = filters.role
@@ -47,14 +37,14 @@ def passing_events(filters: Filters, sight: Sight) -> Where:
 
 def passing_items(filters: Filters, sight: Sight) -> Where:
     """The condition that a version v speaks for a live item i that passes."""
-    where, values = _passing(filters, sight)
+    where, values = _passing(filters, sight, privacy.speaking_for(sight.readers))
     return [SPEAKS, *where], values
 
 
-def _passing(filters: Filters, sight: Sight) -> Where:
+def _passing(filters: Filters, sight: Sight, private: Where) -> Where:
     wanted, values = filtered(filters)
-    seen, more = in_sight(sight)
-    return ["not i.withdrawn", *wanted, *seen], {**values, **more}
+    seen, more = visible(sight)
+    return ["not i.withdrawn", *wanted, *seen, *private[0]], {**values, **more, **private[1]}
 
 
 def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:

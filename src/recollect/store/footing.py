@@ -1,4 +1,5 @@
-"""What a write hides must carry nothing, and what it brings back must have something to stand on.
+"""What a write hides must carry nothing, and what it brings back must have something to stand on: of its witnesses any
+one, of the events that it quotes every one.
 
 This is looked at once the tenant's row is held, so that nobody who built on something in the meantime is missed.
 """
@@ -9,10 +10,12 @@ from dataclasses import dataclass, field
 from recollect.errors import NotFound, Stale
 from recollect.store.tx import Tx
 
-_LIVE_WITNESS = (
+_WITNESS = (
     "select 1 from witnesses w join events e on e.tenant = w.tenant and e.id = w.event_id "
-    "where w.tenant = v.tenant and w.version_id = v.id and not e.withdrawn"
+    "where w.tenant = v.tenant and w.version_id = v.id"
 )
+_LIVE_WITNESS = f"{_WITNESS} and not e.withdrawn"
+_HIDDEN_QUOTED = f"{_WITNESS} and w.quoted and e.withdrawn"
 _ANY_WITNESS = "select 1 from witnesses a where a.tenant = v.tenant and a.version_id = v.id"
 _LIVE_BASE = "select 1 from versions b where b.tenant = v.tenant and b.id = v.derived_from and not b.withdrawn"
 
@@ -32,12 +35,12 @@ _ON_VERSIONS = (
 _ON_EVENTS = (
     "select v.id from versions v where v.tenant = :tenant and not v.withdrawn and v.id in "
     "(select c.version_id from witnesses c where c.tenant = :tenant and c.event_id in :ids[]) "
-    f"and not exists ({_LIVE_WITNESS})",
+    f"and (not exists ({_LIVE_WITNESS}) or exists ({_HIDDEN_QUOTED}))",
 )
 _WITHOUT_FOOTING = (
     "select v.id from versions v where v.tenant = :tenant and v.id in :ids[] and "
     f"((v.derived_from is not null and not exists ({_LIVE_BASE})) "
-    f"or (exists ({_ANY_WITNESS}) and not exists ({_LIVE_WITNESS})))",
+    f"or (exists ({_ANY_WITNESS}) and not exists ({_LIVE_WITNESS})) or exists ({_HIDDEN_QUOTED}))",
 )
 
 

@@ -5,27 +5,30 @@ from collections.abc import Mapping, Sequence
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId
 from recollect.domain.relation import Relation
+from recollect.domain.scope import Readers
 from recollect.domain.version import Version
 from recollect.holdings import Held
-from recollect.store import rows
-from recollect.store.finding import SPEAKS
+from recollect.store import privacy, rows
 from recollect.store.fingerprint import fingerprint
 from recollect.store.reading import held_columns, read_held
+from recollect.store.speaking import SPEAKS
 from recollect.store.tx import Tx
 
 _OF_VERSION = ", ".join(f"v.{name.strip()}" for name in rows.VERSION.split(","))
 _WIDTH = len(rows.VERSION.split(","))
 
 
-def speaking(tx: Tx, items: Sequence[ItemId]) -> Mapping[ItemId, tuple[Held, Version]]:
-    """Live items with the version that speaks for each; an item without one is left out."""
+def speaking(tx: Tx, items: Sequence[ItemId], readers: Readers = None) -> Mapping[ItemId, tuple[Held, Version]]:
+    """Live items with the version that speaks for each; an item without one that these readers may see is left out."""
     if not items:
         return {}
+    seen, values = privacy.versions_for(readers)
     found = tx.all(
         f"select {_OF_VERSION}, {held_columns()} from items i "
         "join versions v on v.tenant = i.tenant and v.item_id = i.id "
-        f"where i.tenant = :tenant and i.id in :ids[] and not i.withdrawn and {SPEAKS}",
+        f"where {' and '.join(['i.tenant = :tenant and i.id in :ids[] and not i.withdrawn', SPEAKS, *seen])}",
         ids=list(items),
+        **values,
     )
     spoken = [(rows.read_version(row[:_WIDTH]), read_held(row[_WIDTH:])) for row in found]
     return {held.item.id: (held, version) for version, held in spoken}
@@ -43,8 +46,10 @@ def edges(tx: Tx, items: Sequence[ItemId]) -> list[Relation]:
     return sorted((rows.read_relation(row) for row in found), key=lambda edge: (-edge.strength, edge.id))
 
 
-def near_events(tx: Tx, places: Sequence[tuple[ItemId, int]]) -> list[Event]:
+def near_events(tx: Tx, places: Sequence[tuple[ItemId, int]], readers: Readers = None) -> list[Event]:
     """The live events at these places, each the id of an episode and a sequence number."""
+    seen, values = privacy.events_for(readers)
+    where = " and ".join(["tenant = :tenant and item_id = :id and seq in :seqs[] and not withdrawn", *seen])
     by_episode: dict[ItemId, list[int]] = {}
     for episode, seq in places:
         by_episode.setdefault(episode, []).append(seq)
@@ -52,10 +57,10 @@ def near_events(tx: Tx, places: Sequence[tuple[ItemId, int]]) -> list[Event]:
         rows.read_event(row)
         for episode, seqs in by_episode.items()
         for row in tx.all(
-            f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and seq in :seqs[] "
-            "and not withdrawn order by seq",
+            f"select {rows.EVENT} from events e where {where} order by seq",
             id=episode,
             seqs=sorted(set(seqs)),
+            **values,
         )
     ]
 

@@ -10,18 +10,24 @@ from recollect.domain.item import Visibility
 from recollect.domain.observation import Operation, Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Scope, Sight
+from recollect.domain.scope import Readers, Scope, Sight
 from recollect.domain.version import Version
 from recollect.holdings import Citing, Held, Kept, Rooted
-from recollect.store import rows
+from recollect.store import privacy, rows
+from recollect.store.privacy import Where
 from recollect.store.records import list_records
 from recollect.store.tx import Row, Tx
-
-Where = tuple[list[str], dict[str, object]]
 
 
 def in_sight(sight: Sight) -> Where:
     """The condition on items that keeps everything else out of sight."""
+    seen, values = visible(sight)
+    private, more = privacy.items_for(sight.readers)
+    return [" and ".join([*seen, *private])], {**values, **more}
+
+
+def visible(sight: Sight) -> Where:
+    """The part of it that the visibility of an item tells."""
     seen = ["i.visibility = 'system'"]
     values: dict[str, object] = {}
     if sight.users is None:
@@ -140,34 +146,48 @@ def thread(tx: Tx, scope: Scope, visibility: Visibility) -> Held | None:
     return read_held(row) if row else None
 
 
-def versions(tx: Tx, item_id: ItemId, withdrawn: bool = False) -> list[Version]:
+def versions(tx: Tx, item_id: ItemId, withdrawn: bool = False, readers: Readers = None) -> list[Version]:
     found = tx.all(
-        f"select {rows.VERSION} from versions where tenant = :tenant and item_id = :id {_live(withdrawn)} order by id",
+        f"select {privacy.ANY_PRIVATE}, {rows.VERSION} from versions "
+        f"where tenant = :tenant and item_id = :id {_live(withdrawn)} order by id",
         id=item_id,
     )
-    return [rows.read_version(row) for row in found]
+    hidden: set[str] = set()
+    if readers is not None and found and found[0][0]:
+        hidden = privacy.withheld_versions(tx, [row[1] for row in found], readers)
+    return [rows.read_version(row[1:]) for row in found if row[1] not in hidden]
 
 
-def events(tx: Tx, item_id: ItemId, first: int, last: int | None, limit: int) -> list[Event]:
+def events(tx: Tx, item_id: ItemId, first: int, last: int | None, limit: int, readers: Readers = None) -> list[Event]:
+    seen, values = _shown(readers)
     found = tx.all(
-        f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and not withdrawn "
-        "and seq >= :first and seq <= :last order by seq limit :limit",
+        f"select {rows.EVENT} from events e where tenant = :tenant and item_id = :id and not withdrawn "
+        f"and seq >= :first and seq <= :last {seen} order by seq limit :limit",
         id=item_id,
         first=first,
         last=last if last is not None else 2**31 - 1,
         limit=limit,
+        **values,
     )
     return [rows.read_event(row) for row in found]
 
 
-def latest(tx: Tx, item_id: ItemId, count: int) -> list[Event]:
+def latest(tx: Tx, item_id: ItemId, count: int, readers: Readers = None) -> list[Event]:
+    seen, values = _shown(readers)
     found = tx.all(
-        f"select {rows.EVENT} from events where tenant = :tenant and item_id = :id and not withdrawn "
-        "order by seq desc limit :count",
+        f"select {rows.EVENT} from events e where tenant = :tenant and item_id = :id and not withdrawn "
+        f"{seen} order by seq desc limit :count",
         id=item_id,
         count=count,
+        **values,
     )
     return [rows.read_event(row) for row in reversed(found)]
+
+
+def _shown(readers: Readers) -> tuple[str, dict[str, object]]:
+    """The condition on events e that leaves out the private ones of others."""
+    where, values = privacy.events_for(readers)
+    return "".join(f"and {condition} " for condition in where), values
 
 
 def unembedded(tx: Tx, embedder: str, item_id: ItemId, count: int) -> list[Event]:
@@ -205,20 +225,25 @@ def _live(withdrawn: bool) -> str:
     return "" if withdrawn else "and not withdrawn"
 
 
-def events_by_id(tx: Tx, ids: Sequence[EventId], withdrawn: bool = False) -> list[Event]:
+def events_by_id(tx: Tx, ids: Sequence[EventId], withdrawn: bool = False, readers: Readers = None) -> list[Event]:
+    seen, values = _shown(readers)
     found = tx.all(
-        f"select {rows.EVENT} from events where tenant = :tenant and id in :ids[] {_live(withdrawn)} {_IN_THREADS}",
+        f"select {rows.EVENT} from events e where tenant = :tenant and id in :ids[] {_live(withdrawn)} "
+        f"{seen}{_IN_THREADS}",
         ids=list(ids),
+        **values,
     )
     return [rows.read_event(row) for row in found]
 
 
-def cited(tx: Tx, versions: Sequence[VersionId], withdrawn: bool = False) -> list[Event]:
+def cited(tx: Tx, versions: Sequence[VersionId], withdrawn: bool = False, readers: Readers = None) -> list[Event]:
+    seen, values = _shown(readers)
     found = tx.all(
-        f"select {rows.EVENT} from events where tenant = :tenant {_live(withdrawn)} and id in "
+        f"select {rows.EVENT} from events e where tenant = :tenant {_live(withdrawn)} and id in "
         "(select w.event_id from witnesses w where w.tenant = :tenant and w.version_id in :ids[]) "
-        f"{_IN_THREADS}",
+        f"{seen}{_IN_THREADS}",
         ids=list(versions),
+        **values,
     )
     return [rows.read_event(row) for row in found]
 

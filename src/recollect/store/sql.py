@@ -20,12 +20,12 @@ from recollect.domain.observation import Cursor, Observation, Operation, Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Record
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Scope, Sight
+from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
 from recollect.holdings import Citing, Found, Held, Hits, Kept, Known, Receipt, Rooted, Tombstone, Vector, Wanted
-from recollect.store import door, dumping, finding, gathering, observing, outbox, reading, records, rows, turns
+from recollect.store import door, dumping, finding, gathering, observing, outbox, privacy, reading, records, rows, turns
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev
 from recollect.store.tx import Engine, Sought, Tx
@@ -61,6 +61,7 @@ class SqlStore:
         expect: Mapping[ItemId, Rev] = {},
         then: Sequence[Job] = (),
         vectors: Sequence[Vector] = (),
+        private: Sequence[EventId] = (),
         step: Step | None = None,
         receipt: Receipt | None = None,
     ) -> Rev:
@@ -75,6 +76,7 @@ class SqlStore:
                 expect=expect,
                 then=then,
                 vectors=vectors,
+                private=private,
                 step=step,
                 receipt=receipt,
             )
@@ -186,23 +188,36 @@ class SqlStore:
         with self._engine.read(scope.tenant) as tx:
             return reading.thread(tx, scope, visibility)
 
-    def versions(self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False) -> Sequence[Version]:
+    def versions(
+        self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False, readers: Readers = None
+    ) -> Sequence[Version]:
         with self._engine.read(tenant) as tx:
-            return reading.versions(tx, item_id, withdrawn)
+            return reading.versions(tx, item_id, withdrawn, readers)
+
+    def withheld(self, tenant: TenantId, refs: Sequence[str], readers: Readers) -> frozenset[str]:
+        with self._engine.read(tenant) as tx:
+            return privacy.withheld(tx, refs, readers)
 
     def rooted(self, tenant: TenantId, items: Sequence[ItemId], events: Sequence[EventId]) -> Rooted:
         with self._engine.read(tenant) as tx:
             return reading.rooted(tx, items, events)
 
     def events(
-        self, tenant: TenantId, item_id: ItemId, first: int = 1, last: int | None = None, limit: int = 1000
+        self,
+        tenant: TenantId,
+        item_id: ItemId,
+        first: int = 1,
+        last: int | None = None,
+        limit: int = 1000,
+        *,
+        readers: Readers = None,
     ) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
-            return reading.events(tx, item_id, first, last, limit)
+            return reading.events(tx, item_id, first, last, limit, readers)
 
-    def latest(self, tenant: TenantId, item_id: ItemId, count: int) -> Sequence[Event]:
+    def latest(self, tenant: TenantId, item_id: ItemId, count: int, *, readers: Readers = None) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
-            return reading.latest(tx, item_id, count)
+            return reading.latest(tx, item_id, count, readers)
 
     def unembedded(self, tenant: TenantId, embedder: str, item_id: ItemId, count: int) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
@@ -212,13 +227,17 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.extracted_since(tx, user_id, since, most)
 
-    def events_by_id(self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False) -> Sequence[Event]:
+    def events_by_id(
+        self, tenant: TenantId, ids: Sequence[EventId], *, withdrawn: bool = False, readers: Readers = None
+    ) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
-            return reading.events_by_id(tx, ids, withdrawn)
+            return reading.events_by_id(tx, ids, withdrawn, readers)
 
-    def cited(self, tenant: TenantId, versions: Sequence[VersionId], *, withdrawn: bool = False) -> Sequence[Event]:
+    def cited(
+        self, tenant: TenantId, versions: Sequence[VersionId], *, withdrawn: bool = False, readers: Readers = None
+    ) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
-            return reading.cited(tx, versions, withdrawn)
+            return reading.cited(tx, versions, withdrawn, readers)
 
     def kept_for(self, tenant: TenantId, user_id: str) -> Kept:
         with self._engine.read(tenant) as tx:
@@ -293,14 +312,16 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return finding.find(tx, self._engine, Sought.ITEMS, wanted)
 
-    def speaking(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, tuple[Held, Version]]:
+    def speaking(
+        self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None
+    ) -> Mapping[ItemId, tuple[Held, Version]]:
         with self._engine.read(tenant) as tx:
-            return gathering.speaking(tx, items)
+            return gathering.speaking(tx, items, readers)
 
-    def known(self, tenant: TenantId, items: Sequence[ItemId]) -> Known:
+    def known(self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None) -> Known:
         with self._engine.read(tenant) as tx:
             return Known(
-                gathering.speaking(tx, items),
+                gathering.speaking(tx, items, readers),
                 gathering.edges(tx, items),
                 reading.usage(tx, items) if items else {},
                 gathering.contested(tx, items),
@@ -310,9 +331,11 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return gathering.edges(tx, items)
 
-    def near_events(self, tenant: TenantId, places: Sequence[tuple[ItemId, int]]) -> Sequence[Event]:
+    def near_events(
+        self, tenant: TenantId, places: Sequence[tuple[ItemId, int]], *, readers: Readers = None
+    ) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
-            return gathering.near_events(tx, places)
+            return gathering.near_events(tx, places, readers)
 
     def repeats(self, tenant: TenantId, item_id: ItemId, texts: Sequence[str]) -> Mapping[str, Sequence[Event]]:
         with self._engine.read(tenant) as tx:
@@ -442,15 +465,19 @@ def _must_exist(tx: Tx) -> None:
 def _seen(tx: Tx, hits: Mapping[str, float], sight: Sight) -> list[Found]:
     """Hits whose text and memory are live and in sight, best first."""
     seen, values = reading.in_sight(sight)
+    said, readers = privacy.events_for(sight.readers)
+    told, _ = privacy.versions_for(sight.readers)
+    live = " and ".join(["not i.withdrawn", *seen])
     found = tx.all(
-        "select 'e:' || e.id, i.id from events e join items i on i.tenant = e.tenant and i.id = e.item_id "
-        f"where e.tenant = :tenant and e.id in :events[] and not e.withdrawn and not i.withdrawn and {seen[0]} "
+        "select 'e:' || e.id, i.id from events e join items i on i.tenant = e.tenant and i.id = e.item_id where "
+        f"{' and '.join(['e.tenant = :tenant and e.id in :events[] and not e.withdrawn', live, *said])} "
         "union all "
-        "select 'v:' || v.id, i.id from versions v join items i on i.tenant = v.tenant and i.id = v.item_id "
-        f"where v.tenant = :tenant and v.id in :versions[] and not v.withdrawn and not i.withdrawn and {seen[0]}",
+        "select 'v:' || v.id, i.id from versions v join items i on i.tenant = v.tenant and i.id = v.item_id where "
+        f"{' and '.join(['v.tenant = :tenant and v.id in :versions[] and not v.withdrawn', live, *told])}",
         events=[ref[2:] for ref in hits if ref.startswith("e:")],
         versions=[ref[2:] for ref in hits if ref.startswith("v:")],
         **values,
+        **readers,
     )
     ranked = [Found(ref, ItemId(item_id), hits[ref]) for ref, item_id in found]
     return sorted(ranked, key=lambda hit: (-hit.score, hit.ref))

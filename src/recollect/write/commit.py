@@ -1,7 +1,7 @@
 """Candidates become memories: compared with what lies near, then created, merged, renewed or linked. Nothing is written
 here: what comes out is one list of changes for the door, with what they rely on."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -15,8 +15,8 @@ from recollect.domain.level import Derivation, Level
 from recollect.domain.query import Filters
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
-from recollect.domain.witness import Bullet, EventWitness, RangeWitness, Witness
-from recollect.holdings import Held, Vector, Wanted
+from recollect.domain.witness import EventWitness, RangeWitness, Witness
+from recollect.holdings import UNWRITTEN, Held, Vector, Wanted
 from recollect.policy import bands, lifecycle
 from recollect.policy.bands import Auto, Band, Fallback, Near, New, Recreate, Update
 from recollect.policy.lifecycle import Decision
@@ -53,8 +53,20 @@ class Decided:
     made: list[Made] = field(default_factory=list[Made])
     superseded: list[Item] = field(default_factory=list[Item])
     """The memories that give way to a decision, as they were."""
-    read: int = 0
-    """How many of the drafts this is about, from the first on."""
+    fresh: dict[ItemId, tuple[Item, Version, bytes | None]] = field(
+        default_factory=dict[ItemId, "tuple[Item, Version, bytes | None]"]
+    )
+    """What is made here and was not changed here: later drafts are compared with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A memory near a draft: as it is compared, as it is held, with its words. `fresh`: made by the same write."""
+
+    near: Near
+    held: Held
+    version: Version
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,37 +78,31 @@ class Commit:
     clock: Clock
     owner: Owner
 
-    def decide(self, drafts: Sequence[Draft], now: datetime, *, apart: bool = False) -> Decided:
-        """What is to be done about the drafts, one after the other. What was said twice in one breath counts once, and
-        no memory is changed twice. With `apart` it ends before a draft that an earlier one may concern: that one is to
-        be decided when the earlier is written."""
+    def decide(self, drafts: Sequence[Draft], now: datetime) -> Decided:
+        """What is to be done about the drafts, one after the other; each is decided, with those before it in view. What
+        was said twice in one breath counts once, and no memory is changed twice."""
         decided = Decided()
+        drafts = list(_united(drafts))
         vectors: Sequence[bytes] = (
             self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else ()
         )
-        said: list[str] = []
         for number, draft in enumerate(drafts):
-            if any(bands.same_words(draft.text, other) for other in said):
-                decided.read = number + 1
-                continue
-            vector = vectors[number] if vectors else None
-            if apart and self._concerns(draft, vector, drafts[:number], vectors[:number]):
-                break
-            said.append(draft.text)
-            decided.read = number + 1
-            self._decide(decided, draft, vector, now)
+            self._decide(decided, draft, vectors[number] if vectors else None, now)
         return decided
 
     def _decide(self, decided: Decided, draft: Draft, vector: bytes | None, now: datetime) -> None:
-        known = self._known(draft, vector, {*decided.expect})
-        giving = self._giving_way(decided, draft, [held for _, held, _ in known.values()], now)
-        beside = [near for near, _, _ in known.values() if near.item.id not in giving]
+        known = self._known(draft, vector, decided)
+        giving = self._giving_way(decided, draft, [one.held for one in known.values() if not one.fresh], now)
+        beside = [one.near for one in known.values() if one.near.item.id not in giving]
         band = _keeping_what_is_told(bands.decide(_seen(draft), beside, self._profile), draft)
         match band:
             case Auto(one) | Update(one) | Recreate(one):
-                _, held, version = known[one.item.id]
-                decided.expect[one.item.id] = held.rev
-                self._settle(decided, draft, band, version, now, vector)
+                found = known[one.item.id]
+                if found.fresh:
+                    del decided.fresh[one.item.id]
+                else:
+                    decided.expect[one.item.id] = found.held.rev
+                self._settle(decided, draft, band, found, now, vector)
             case Fallback(linked, judged):
                 item = self._create(decided, draft, now, vector, supersedes=next(iter(giving), None))
                 self._link(decided, item, linked, now)
@@ -108,7 +114,7 @@ class Commit:
         decided: Decided,
         draft: Draft,
         band: Auto | Update | Recreate,
-        known: Version,
+        known: Known,
         now: datetime,
         vector: bytes | None,
     ) -> None:
@@ -120,30 +126,15 @@ class Commit:
             case Recreate(one):
                 self._recreate(decided, draft, one, now, vector)
 
-    def _concerns(self, draft: Draft, vector: bytes | None, earlier: Sequence[Draft], vectors: Sequence[bytes]) -> bool:
-        """Whether a draft may be about the same as one before it."""
-        if vector is None:
-            return any(_overlap(draft.text, other.text) >= _WORDS_ONLY.judge for other in earlier)
-        if not earlier:
-            return False
-        import numpy  # nobody who only keeps a word or two should wait for it
-
-        others = numpy.frombuffer(b"".join(vectors), "<f4").reshape(len(earlier), -1)
-        near = others @ numpy.frombuffer(vector, "<f4") >= self._profile.judge
-        return any(
-            flag and not bands.same_words(draft.text, other.text) for flag, other in zip(near, earlier, strict=True)
-        )
-
     # -- gathering ------------------------------------------------------------------------------------------
 
     @property
     def _profile(self) -> Profile:
         return self.embedder.profile if self.embedder else _WORDS_ONLY
 
-    def _known(
-        self, draft: Draft, vector: bytes | None, touched: set[ItemId]
-    ) -> Mapping[ItemId, tuple[Near, Held, Version]]:
-        """The owner's facts that lie near and still hold; without an embedder, those that share words."""
+    def _known(self, draft: Draft, vector: bytes | None, decided: Decided) -> Mapping[ItemId, Known]:
+        """The owner's facts that lie near and still hold, those of the same write as well; without an embedder, those
+        that share words."""
         wanted = Wanted(
             words=() if vector else sorted(bands.content(draft.text), key=lambda word: (-len(word), word))[:WORDS],
             vector=vector,
@@ -154,12 +145,17 @@ class Commit:
         )
         tenant = self.owner.scope.tenant
         hits = {hit.item_id: hit for hit in self.store.find_items(tenant, wanted).hits}
-        known: dict[ItemId, tuple[Near, Held, Version]] = {}
+        known: dict[ItemId, Known] = {}
         for item_id, (held, version) in self.store.speaking(tenant, list(hits)).items():
-            if held.item.superseded_by or item_id in touched or not self.owner.owns(held.item):
+            if held.item.superseded_by or item_id in decided.expect or not self.owner.owns(held.item):
                 continue
             cosine = hits[item_id].cosine if vector else _overlap(draft.text, version.content)
-            known[item_id] = (Near(held.item, version.content, cosine or 0.0), held, version)
+            known[item_id] = Known(Near(held.item, version.content, cosine or 0.0), held, version)
+        for item_id, (item, version, other) in decided.fresh.items():
+            cosine = _cosine(vector, other) if vector and other else _overlap(draft.text, version.content)
+            if cosine >= self._profile.link_min:
+                held = Held(item, UNWRITTEN, withdrawn=False)
+                known[item_id] = Known(Near(item, version.content, cosine), held, version, fresh=True)
         return known
 
     def _giving_way(self, decided: Decided, draft: Draft, near: Sequence[Held], now: datetime) -> Mapping[ItemId, Held]:
@@ -197,20 +193,22 @@ class Commit:
         )
         version = self._version(item.id, draft, _witnesses(draft), now)
         decided.changes += [Create(item), Derive(version)]
+        if not item.superseded_by:
+            decided.fresh[item.id] = (item, version, vector)
         self._embed(decided, version, vector)
         decided.made.append(Made(item.id, "created"))
         return item
 
     def _corroborate(
-        self, decided: Decided, draft: Draft, one: Near, known: Version, now: datetime, vector: bytes | None
+        self, decided: Decided, draft: Draft, one: Near, known: Known, now: datetime, vector: bytes | None
     ) -> None:
         """The memory gains a witness; its words stay."""
         witnesses = self._united(known, draft)
         version = replace(
             self._version(one.item.id, draft, witnesses, now),
-            content=known.content,
-            bullets=(Bullet(known.content, witnesses),),
-            derived_from=known.id,
+            content=known.version.content,
+            bullets=(replace(known.version.bullets[0], witnesses=witnesses),),
+            derived_from=known.version.id,
             derivation=Derivation.MERGE,
         )
         decided.changes.append(Derive(version))
@@ -218,12 +216,12 @@ class Commit:
         decided.made.append(Made(one.item.id, "corroborated"))
 
     def _update(
-        self, decided: Decided, draft: Draft, one: Near, known: Version, now: datetime, vector: bytes | None
+        self, decided: Decided, draft: Draft, one: Near, known: Known, now: datetime, vector: bytes | None
     ) -> None:
         """The memory gets the fuller words; those it had stay among its versions."""
         version = replace(
             self._version(one.item.id, draft, self._united(known, draft), now),
-            derived_from=known.id,
+            derived_from=known.version.id,
             derivation=Derivation.MERGE,
         )
         after = replace(
@@ -303,21 +301,24 @@ class Commit:
             item_id=item_id,
             level=Level.R3,
             content=draft.text,
-            bullets=(Bullet(draft.text, witnesses),),
+            bullets=(draft.bullet(witnesses),),
             created_at=now,
         )
 
-    def _united(self, known: Version, draft: Draft) -> tuple[Witness, ...]:
-        """The witnesses of a memory that still stand, and the new ones; of very many, the first and the newest."""
-        live = {event.id for event in self.store.cited(self.owner.scope.tenant, [known.id])}
-        standing = [
-            witness
-            for bullet in known.bullets
-            for witness in bullet.witnesses
-            if isinstance(witness, RangeWitness) or witness.event_id in live
-        ]
+    def _united(self, known: Known, draft: Draft) -> tuple[Witness, ...]:
+        """The witnesses of a memory that still stand, and the new ones; of very many, the first, those that are quoted
+        and the newest."""
+        bullets = known.version.bullets
+        standing = [witness for bullet in bullets for witness in bullet.witnesses]
+        if not known.fresh:
+            live = {event.id for event in self.store.cited(self.owner.scope.tenant, [known.version.id])}
+            standing = [one for one in standing if isinstance(one, RangeWitness) or one.event_id in live]
         every = tuple(dict.fromkeys([*standing, *_witnesses(draft)]))
-        return every if len(every) <= WITNESSES else (every[0], *every[1 - WITNESSES :])
+        if len(every) <= WITNESSES:
+            return every
+        quoted = {one.event_id for bullet in bullets if bullet.quotation for one in bullet.quotation.excerpts}
+        first = [one for one in every if not isinstance(one, RangeWitness) and one.event_id in quoted] or every[:1]
+        return tuple(dict.fromkeys([*first, *every[len(first) - WITNESSES :]]))
 
     def _edge(self, a: ItemId, b: ItemId, strength: float, now: datetime, kind: str = "related_to") -> Link:
         return Link(
@@ -366,6 +367,29 @@ def _later_end(draft: Draft, item: Item) -> datetime | None:
     if draft.valid_to and draft.valid_to >= (item.valid_from or draft.valid_to):
         return draft.valid_to
     return item.valid_to
+
+
+def _united(drafts: Sequence[Draft]) -> Iterator[Draft]:
+    """The drafts, those with the same words as one with all their witnesses."""
+    kept: dict[int, Draft] = {}
+    for number, draft in enumerate(drafts):
+        twin = next((other for other, one in kept.items() if _twins(one, draft)), None)
+        if twin is None:
+            kept[number] = draft
+        else:
+            witnesses = tuple({event.id: event for event in (*kept[twin].witnesses, *draft.witnesses)}.values())
+            kept[twin] = replace(kept[twin], witnesses=witnesses)
+    yield from kept.values()
+
+
+def _twins(one: Draft, other: Draft) -> bool:
+    return bands.same_words(one.text, other.text) and one.least_trust is other.least_trust
+
+
+def _cosine(a: bytes, b: bytes) -> float:
+    import numpy  # nobody who only keeps a word or two should wait for it
+
+    return float(numpy.frombuffer(a, "<f4") @ numpy.frombuffer(b, "<f4"))
 
 
 def _overlap(a: str, b: str) -> float:

@@ -7,6 +7,8 @@ from datetime import datetime
 from recollect.domain.event import Event, Trust
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Body
+from recollect.domain.quotation import Quotation
+from recollect.domain.witness import Bullet, Witness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,12 @@ class Draft:
     topic_key: str | None = None
     supersedes: ItemId | None = None
     reason: str = "said so"
+    quotation: Quotation | None = None
+    """Where `text` is somebody's own words, with what frames them."""
+
+    @property
+    def served(self) -> str:
+        return self.quotation.framed if self.quotation else self.text
 
     @property
     def said_at(self) -> datetime:
@@ -36,6 +44,9 @@ class Draft:
     @property
     def since(self) -> datetime:
         return self.valid_from or self.said_at
+
+    def bullet(self, witnesses: tuple[Witness, ...]) -> Bullet:
+        return Bullet(self.text, witnesses, quotation=self.quotation)
 
     @property
     def least_trust(self) -> Trust:

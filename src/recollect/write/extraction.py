@@ -1,18 +1,24 @@
-"""What is worth remembering in messages, as drafts for memory: by rules and a keeper, or by a language model."""
+"""What is worth remembering in messages, as drafts for memory: by a keeper, or by a language model."""
 
 import logging
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
+from threading import Lock
 from typing import cast
 
 from recollect.clock import Clock
 from recollect.domain.event import Event
 from recollect.domain.ids import TenantId
+from recollect.domain.prompt import Prompt
 from recollect.domain.text import MAX_NAME
 from recollect.errors import ModelFailed
 from recollect.policy import grounded, lifecycle, prompts
 from recollect.policy.candidate import Candidate
+from recollect.policy.prompts import ExtractedFacts
+from recollect.policy.speech.hearing import is_person
 from recollect.ports import Keeper, Store, Writer
 from recollect.write.draft import Draft
 from recollect.write.extract import extract
@@ -31,8 +37,16 @@ class Caps:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """What messages hold: the drafts that are made, and what a cap leaves out."""
+
+    drafts: Sequence[Draft] = ()
+    left_out: Sequence[Draft] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
-    """Reads messages for memories. With a writer that is left to jobs: nobody waits for a language model."""
+    """Reads messages for memories."""
 
     store: Store
     clock: Clock
@@ -42,32 +56,51 @@ class Extraction:
     keeper: Keeper | None = None
     context: int = CONTEXT
 
-    def drafts(self, before: Sequence[Event], new: Sequence[Event], user_id: str | None) -> list[Draft]:
-        """The memories in the new messages; those before them are what they answer."""
+    def found(
+        self, before: Sequence[Event], new: Sequence[Event], user_id: str | None, *, capped: bool = True
+    ) -> Found:
+        """The memories in the new messages; those before them are what they answer. `capped`: of each turn and day no
+        more than the caps allow, which is for conversations; what somebody imports is meant to be kept."""
         turns = [*before, *new]
-        fresh = frozenset(range(len(before), len(turns)))
-        return self._within_caps(self._found(turns, fresh), turns, user_id)
+        candidates = self._candidates(turns, range(len(before), len(turns)))
+        kept = self._within_caps(candidates, user_id) if capped else candidates
+        return Found(
+            [_draft(one, turns) for one in candidates if one in kept],
+            [_draft(one, turns) for one in candidates if one not in kept],
+        )
 
-    def _found(self, turns: Sequence[Event], fresh: frozenset[int]) -> list[Candidate]:
-        """By a language model where there is one and it answers, else by rules."""
-        if self.writer is not None:
-            try:
-                answer = self.writer.write(prompts.extraction(turns, fresh), tenant=self.tenant)
-                return grounded.extracted(answer, turns, fresh)
-            except ModelFailed as failed:
-                log.warning("memories are made by rules for now: %s", failed.what)
-        return extract(turns, fresh, self.keeper, most=self.caps.turn)
+    def _candidates(self, turns: Sequence[Event], fresh: range) -> list[Candidate]:
+        """By a language model where there is one, asked once for each message; where it does not answer, and where
+        there is none, by what a keeper finds."""
+        if self.writer is None:
+            return extract(turns, frozenset(fresh), self.keeper)
+        found: list[Candidate] = []
+        for place in fresh:
+            if is_person(turns[place]):
+                found += self._written(turns, place, self.writer)
+        return found
 
-    def _within_caps(self, found: Sequence[Candidate], turns: Sequence[Event], user_id: str | None) -> list[Draft]:
+    def _written(self, turns: Sequence[Event], place: int, writer: Writer) -> list[Candidate]:
+        first = max(0, place - self.context)
+        shown, fresh = turns[first : place + 1], frozenset({place - first})
+        try:
+            answer = _ANSWERS.of(self.tenant, prompts.extraction(shown, fresh), writer)
+        except ModelFailed as failed:
+            log.warning("memories are made without a language model for now: %s", failed.what)
+            return extract(turns, frozenset({place}), self.keeper)
+        return [
+            replace(one, witnesses=tuple(first + number for number in one.witnesses))
+            for one in grounded.extracted(answer, shown, fresh)
+        ]
+
+    def _within_caps(self, found: Sequence[Candidate], user_id: str | None) -> list[Candidate]:
         """The most important candidates of each turn, as many as the day has room for."""
         chosen: list[Candidate] = []
         for candidate in sorted(found, key=lambda one: -one.importance):
             of_turn = [one for one in chosen if one.witnesses[-1] == candidate.witnesses[-1]]
             if len(of_turn) < self.caps.turn:
                 chosen.append(candidate)
-        room = self._room(user_id) if chosen else 0
-        kept = set(map(id, chosen[:room]))
-        return [_draft(one, turns) for one in found if id(one) in kept]
+        return chosen[: self._room(user_id)] if chosen else []
 
     def _room(self, user_id: str | None) -> int:
         """How many memories may still be made of this user's turns today."""
@@ -75,6 +108,30 @@ class Extraction:
             return self.caps.day
         midnight = datetime.combine(self.clock.now().astimezone(UTC).date(), datetime.min.time(), UTC)
         return max(0, self.caps.day - self.store.extracted_since(self.tenant, user_id, midnight, self.caps.day))
+
+
+class _Answers:
+    """The last answers of language models, in this process: a write that has to look again does not ask again."""
+
+    def __init__(self, most: int = 256) -> None:
+        self._kept: OrderedDict[str, ExtractedFacts] = OrderedDict()
+        self._most, self._lock = most, Lock()
+
+    def of(self, tenant: TenantId, prompt: Prompt[ExtractedFacts], writer: Writer) -> ExtractedFacts:
+        asked = f"{tenant} {id(writer)} {prompt.system} {prompt.user}"
+        key = sha256(asked.encode(errors="surrogatepass")).hexdigest()
+        with self._lock:
+            if key in self._kept:
+                return self._kept[key]
+        answer = writer.write(prompt, tenant=tenant)
+        with self._lock:
+            self._kept[key] = answer
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return answer
+
+
+_ANSWERS = _Answers()
 
 
 def _draft(candidate: Candidate, turns: Sequence[Event]) -> Draft:
@@ -86,6 +143,7 @@ def _draft(candidate: Candidate, turns: Sequence[Event]) -> Draft:
         private=candidate.private,
         corrects=candidate.corrects,
         tags=_tags(candidate, turns),
+        quotation=candidate.quotation,
         valid_from=candidate.valid_from,
         valid_to=candidate.valid_to,
         witnesses=tuple(turns[number] for number in candidate.witnesses),

@@ -26,18 +26,25 @@ from recollect.policy import lifecycle
 from recollect.policy.access import Denied, may_write
 from recollect.policy.chunks import chunks
 from recollect.policy.clean import clean
+from recollect.policy.speech import days
+from recollect.policy.speech.hearing import name_of
+from recollect.policy.speech.reading import is_private
 from recollect.policy.upkeep import Upkeep
 from recollect.ports import Embedder, Store
+from recollect.weighing import weigh
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
-from recollect.write.extraction import Extraction
+from recollect.write.extraction import Extraction, Found
 from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
 from recollect.write.owner import Owner
 from recollect.write.threads import Threads
 from recollect.write.vectors import vectors
+from recollect.write.wording import worded
 
 T = TypeVar("T")
 _TRIES = 50
+SHARED = (Visibility.PROJECT_SHARED, Visibility.SYSTEM)
+"""Threads that are seen by people who took no part in them."""
 GROUP = 200
 """Messages of one transaction when many come at once."""
 RECOGNISED = 8
@@ -82,12 +89,14 @@ class Ingest:
             now, owner = self.clock.now(), self._owner
             thread, changes = self._thread(now, owner)
             event = self._event(thread, _message(stated), now)
-            decided = self._commit(owner).decide([_draft(stated, event)], now)
+            draft = _draft(stated, event)
+            decided = self._commit(owner).decide([draft], now)
             self._may_make(decided)
             [made] = decided.made
-            same = [replace(vector, ref=f"e:{event.id}") for vector in decided.vectors if not event.chunks]
-            decided.vectors += same[:1]
-            then = [*decided.then, *(self._embedding(thread, now) if event.chunks else ())]
+            whole = draft.text == event.text and not event.chunks
+            same = [replace(vector, ref=f"e:{event.id}") for vector in decided.vectors if whole]
+            decided.vectors += same[:1] if whole else vectors(self.embedder, [event])
+            then = [*decided.then]
             answer = {"item_id": made.item_id, "event_id": event.id, "outcome": made.outcome}
             answer["redacted"] = ",".join(found)
             rev = self._apply(
@@ -110,11 +119,12 @@ class Ingest:
             now = self.clock.now()
             thread, changes = self._thread(now, self._owner)
             events = [self._event(thread, clean(message)[0], now) for message in messages]
+            private = self._private(events)
             ids = tuple(event.id for event in events)
             answer: dict[str, object] = {"episode_id": thread.item.id, "event_ids": list(ids)}
             changes += [Append(event) for event in events]
             then = [*self._embedding(thread, now), self._closing(thread, now)]
-            rev = self._apply(thread, changes, now, key, digest, answer, Decided(), then)
+            rev = self._apply(thread, changes, now, key, digest, answer, Decided(), then, private)
             return Appended(thread.item.id, ids, rev)
 
         def repeat(receipt: Receipt) -> Appended:
@@ -132,9 +142,10 @@ class Ingest:
         artifacts: Sequence[Artifact] = (),
         topic_key: str | None = None,
         wait: bool = False,
+        capped: bool = True,
     ) -> Ingested:
         """Messages into the thread, without those it has already. What is made of them is left to a job, or, with
-        `wait`, is part of the same write; what a language model makes is always left to a job."""
+        `wait`, is part of the same write, also where a language model makes it."""
         topic, _ = clean(topic_key)
         marks = [title, topic_key or "", *(f"{artifact.type}:{artifact.ref}" for artifact in artifacts)]
         digest = _digest("ingest", self.scope, self.visibility, *messages, *marks) if key else ""
@@ -145,10 +156,10 @@ class Ingest:
             taken = self._taken(thread, messages, now)
             changes += self._told(thread, artifacts, topic, now)
             changes += [Append(event) for event in taken.new]
-            at_once = wait and self.extraction.writer is None
-            decided = self._understood(thread, owner, taken.new, topic, now) if at_once else Decided()
+            found = self._found(thread, taken.new, capped=capped) if wait else Found()
+            decided = self._understood(thread, owner, taken.new, found, topic, now) if wait else Decided()
             self._may_make(decided)
-            later = [] if at_once or not taken.new else [self._extracting(thread, taken.new, now)]
+            later = [] if wait or not taken.new else [self._extracting(thread, taken.new, now, capped=capped)]
             then = [*decided.then, *later, *([self._closing(thread, now)] if taken.new else ())]
             items = tuple(made.item_id for made in decided.made)
             answer: dict[str, object] = {
@@ -158,16 +169,19 @@ class Ingest:
                 "redacted": taken.redacted,
                 "items": list(items),
                 "later": bool(later),
+                "left_out": [draft.served for draft in found.left_out],
             }
-            rev = self._apply(thread, [*changes, *decided.changes], now, key, digest, answer, decided, then)
+            private = self._private(taken.new)
+            rev = self._apply(thread, [*changes, *decided.changes], now, key, digest, answer, decided, then, private)
             return _ingested(answer, rev)
 
         return self._once(key, digest, attempt, lambda receipt: _ingested(json.loads(receipt.answer), receipt.rev))
 
     def many(self, messages: Sequence[Message], *, title: str = "") -> Iterator[Ingested]:
-        """A long thread in groups, each durable when it comes out; what is made of them is left to jobs."""
+        """A long thread in groups, each durable when it comes out; what is made of them is left to jobs, and no cap
+        leaves anything out."""
         for start in range(0, len(messages), GROUP):
-            yield self.take(messages[start : start + GROUP], None, title=title)
+            yield self.take(messages[start : start + GROUP], None, title=title, capped=False)
 
     # -- parts ----------------------------------------------------------------------------------------------
 
@@ -227,21 +241,32 @@ class Ingest:
             taken.redacted += [kind for kind in found if kind not in taken.redacted]
         return taken
 
-    def _understood(
-        self, thread: Held, owner: Owner, new: Sequence[Event], topic: str | None, now: datetime
-    ) -> Decided:
-        """The memories in new messages, with what they are compared to, and the vectors of the messages."""
+    def _found(self, thread: Held, new: Sequence[Event], *, capped: bool) -> Found:
+        """The memories in new messages of a thread."""
         if not new:
-            return Decided()
+            return Found()
         known = thread.rev != UNWRITTEN
         before = self.store.latest(self.scope.tenant, thread.item.id, self.extraction.context) if known else ()
-        drafts = about(thread.item.topic_key or topic, self.extraction.drafts(before, new, self.scope.user_id))
-        decided = self._commit(owner).decide(drafts, now)
+        return self.extraction.found(before, new, self.scope.user_id, capped=capped)
+
+    def _understood(
+        self, thread: Held, owner: Owner, new: Sequence[Event], found: Found, topic: str | None, now: datetime
+    ) -> Decided:
+        """What is to be done about the memories in new messages, and the vectors of the messages."""
+        decided = self._commit(owner).decide(about(thread.item.topic_key or topic, found.drafts), now)
         decided.vectors += vectors(self.embedder, new)
         return decided
 
-    def _extracting(self, thread: Held, new: Sequence[Event], now: datetime) -> Job:
-        return self._job("extract", self.clock.mint(), thread, now, {"events": [event.id for event in new]})
+    def _private(self, new: Sequence[Event]) -> list[EventId]:
+        """Of new events that others will see, those with words that are for who took part alone."""
+        if self.visibility not in SHARED:
+            return []
+        weights = weigh(new, [place for place, event in enumerate(new) if event.role != "tool"], self.extraction.keeper)
+        return [new[place].id for place, weighed in weights.items() if is_private(weighed)]
+
+    def _extracting(self, thread: Held, new: Sequence[Event], now: datetime, *, capped: bool) -> Job:
+        more = {"events": [event.id for event in new], **({} if capped else {"capped": False})}
+        return self._job("extract", self.clock.mint(), thread, now, more)
 
     def _embedding(self, thread: Held, now: datetime) -> Iterator[Job]:
         if self.embedder:
@@ -290,6 +315,7 @@ class Ingest:
         answer: Mapping[str, object],
         decided: Decided,
         then: Sequence[Job] | Iterator[Job],
+        private: Sequence[EventId] = (),
     ) -> Rev:
         new = thread.rev == UNWRITTEN
         rev = self.store.apply(
@@ -300,6 +326,7 @@ class Ingest:
             expect={**decided.expect, **({} if new else {thread.item.id: thread.rev})},
             then=list(then),
             vectors=decided.vectors,
+            private=private,
             receipt=Receipt(key, digest, codec.canonical(answer)) if key else None,
         )
         if new:
@@ -348,14 +375,20 @@ def _ingested(answer: Mapping[str, object], rev: Rev) -> Ingested:
         redacted=tuple(told["redacted"]),
         items=tuple(ItemId(id) for id in told["items"]),
         later=bool(answer["later"]),
+        left_out=tuple(cast(Sequence[str], answer.get("left_out", ()))),
         rev=rev,
     )
 
 
 def _draft(statement: Statement, event: Event) -> Draft:
+    text, quotation = worded(event)
+    moments = days.dated(event.text, event.ts)
     return Draft(
-        text=statement.text,
-        body=statement.body or _fact(statement.text),
+        text=text,
+        quotation=quotation,
+        body=statement.body or _fact(event, text),
+        valid_from=moments.valid_from,
+        valid_to=moments.valid_to,
         category=statement.category,
         importance=statement.importance,
         tags=statement.tags,
@@ -366,9 +399,11 @@ def _draft(statement: Statement, event: Event) -> Draft:
     )
 
 
-def _fact(text: str) -> Fact:
-    """The statement as the value of a fact, where it is short enough to be one; its words are in its version anyway."""
-    return Fact(value=text) if len(text) <= LONGEST_VALUE else Fact()
+def _fact(event: Event, text: str) -> Fact:
+    """The statement as the value of a fact, where it is short enough to be one; its words are in its version anyway.
+    What is told or quoted of somebody is that one's."""
+    scope = name_of(event) if text != event.text else None
+    return Fact(value=event.text if len(event.text) <= LONGEST_VALUE else None, scope=scope)
 
 
 def _message(statement: Statement) -> Message:

@@ -1,12 +1,13 @@
 """What is made of messages after their author has been answered: vectors, and the memories that took too long."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from recollect.clock import Clock
-from recollect.domain.ids import EventId, ItemId, TenantId
+from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
 from recollect.domain.item import Item
+from recollect.domain.observation import Operation
 from recollect.domain.scope import Scope
 from recollect.holdings import Vector
 from recollect.ports import Embedder, Store
@@ -18,8 +19,16 @@ from recollect.write.vectors import vectors
 
 EMBEDDED = 32
 """Messages of one step that makes vectors."""
-READ = 8
-"""Messages of one step that makes memories: those of a few turns are often about each other, and then wait."""
+READ = 16
+"""Messages of one step that makes memories."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What is to be written of some messages, and what is to be recorded beside it."""
+
+    decided: Decided = field(default_factory=Decided)
+    skipped: Sequence[Operation] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +51,35 @@ class Later:
             return []
         return vectors(self.embedder, self.store.unembedded(tenant, self.embedder.name, episode_id, EMBEDDED))
 
-    def memories(self, episode: Item, events: Sequence[EventId], now: datetime) -> tuple[Decided, int]:
-        """The memories in some messages of a thread, each read with the messages before it, and of how many messages
-        that is all: where one draft may concern another of the same batch, the rest has to wait for it to be written.
-        """
+    def memories(self, episode: Item, events: Sequence[EventId], now: datetime, *, capped: bool) -> Made:
+        """The memories in some messages of a thread, each read with the messages before it."""
         tenant = self.extraction.tenant
         new = sorted(self.store.events_by_id(tenant, events), key=lambda event: event.seq)
         if not new:
-            return Decided(), len(events)
+            return Made()
         first = max(1, new[0].seq - self.extraction.context)
         before = self.store.events(tenant, episode.id, first, new[0].seq - 1) if new[0].seq > 1 else ()
-        drafts = about(episode.topic_key, self.extraction.drafts(before, new, episode.user_id))
+        found = self.extraction.found(before, new, episode.user_id, capped=capped)
         commit = Commit(self.store, self.embedder, self.clock, owner_of(self.store, episode, scope_of(tenant, episode)))
-        decided = commit.decide(drafts, now, apart=True)
-        done = _done(events, drafts[decided.read :])
-        ready = set(events[:done])
-        decided.vectors += vectors(self.embedder, [event for event in new if event.id in ready])
-        return decided, done
+        decided = commit.decide(about(episode.topic_key, found.drafts), now)
+        decided.vectors += vectors(self.embedder, new)
+        return Made(decided, self._named(found.left_out, episode, now))
 
-
-def _done(events: Sequence[EventId], left: Sequence[Draft]) -> int:
-    """How many of the messages come before the first that a draft that is left cites; one at least."""
-    waiting = {event.id for draft in left[:1] for event in draft.witnesses[-1:]}
-    places = [place for place, event_id in enumerate(events) if event_id in waiting]
-    return max(1, places[0]) if places else len(events)
+    def _named(self, left_out: Sequence[Draft], episode: Item, now: datetime) -> list[Operation]:
+        """What a cap leaves out, as operational events: the thread, the category, that it was left out and why."""
+        return [
+            Operation(
+                id=RecordId(self.clock.mint()),
+                user_id=episode.user_id,
+                thread_id=episode.thread_id,
+                node="extract",
+                op="skip",
+                status=f"left out by a cap: {draft.witnesses[-1].id}",
+                category=draft.category,
+                ts=now,
+            )
+            for draft in left_out
+        ]
 
 
 def scope_of(tenant: TenantId, episode: Item) -> Scope:

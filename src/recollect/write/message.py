@@ -72,6 +72,8 @@ class Ingested:
     items: tuple[ItemId, ...]
     later: bool
     """Whether more is made of them by a job."""
+    left_out: tuple[str, ...] = ()
+    """What was worth remembering and is not, because of a cap on what one turn or day may bring."""
     rev: Rev
 
 

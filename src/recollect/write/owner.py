@@ -46,6 +46,7 @@ class Owner:
             users=frozenset(user for user in users if user),
             projects=frozenset(project for project in projects if project),
             silo=silo,
+            readers=frozenset({self.actor_id} if self.actor_id else ()),
         )
 
     def owns(self, item: Item) -> bool:

@@ -10,6 +10,7 @@ from recollect.domain.turn import Task
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
 from recollect.interfaces.cli.paper import Column, clean, say, styled
+from recollect.policy.distil import served
 
 if TYPE_CHECKING:
     from recollect.domain.ids import ItemId
@@ -142,7 +143,8 @@ def _words(version: "Version", json: bool) -> None:
         paper.document(version_document(version))
         return
     paper.box(
-        styled((short(version.id), "bold cyan"), (f" {version.level.name}", "cyan")), styled(clean(version.content))
+        styled((short(version.id), "bold cyan"), (f" {version.level.name}", "cyan")),
+        styled(clean(served(version.content, version.bullets))),
     )
 
 
@@ -154,8 +156,8 @@ def _differences(before: "Version", after: "Version", json: bool) -> None:
 
     lines = list(
         unified_diff(
-            before.content.splitlines(),
-            after.content.splitlines(),
+            served(before.content, before.bullets).splitlines(),
+            served(after.content, after.bullets).splitlines(),
             f"{before.level.name} {short(before.id)}",
             f"{after.level.name} {short(after.id)}",
             lineterm="",

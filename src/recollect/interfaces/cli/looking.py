@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from recollect.domain.journal import Entry
     from recollect.domain.version import Version
     from recollect.memory import Memory
-    from recollect.read.shown import Shown
+    from recollect.policy.distil import served
+from recollect.read.shown import Shown
 
 commands = Commands()
 
@@ -177,7 +178,7 @@ def _sentences(version: "Version", evidence: "Sequence[Event]") -> "Text":
     from recollect.interfaces.cli import describe
 
     if not version.bullets:
-        return styled(clean(version.content))
+        return styled(clean(served(version.content, version.bullets)))
     parts: list[str | tuple[str, str]] = []
     section = ""
     for number, bullet in enumerate(version.bullets):
@@ -190,7 +191,7 @@ def _sentences(version: "Version", evidence: "Sequence[Event]") -> "Text":
         parts += [
             "\n" if number else "",
             "- " if section else "",
-            clean(bullet.text),
+            clean(bullet.served),
             (marks, "bold magenta"),
             (unseen, "yellow"),
         ]

@@ -9,6 +9,7 @@ from recollect.policy.distil.material import Material as Material
 from recollect.policy.distil.material import cited as cited
 from recollect.policy.distil.material import resolves as resolves
 from recollect.policy.distil.notation import parse as parse
+from recollect.policy.distil.notation import served as served
 from recollect.policy.distil.notation import write as write
 from recollect.policy.distil.packets import packet as packet
 from recollect.policy.distil.packets import trace as trace

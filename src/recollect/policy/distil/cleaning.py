@@ -1,12 +1,12 @@
-"""R4, the clean log: every turn that says something, once, with where it stands, who said it and when."""
+"""R4, the clean log: every turn that says something, once, with who said it and when; never longer than the words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recollect.domain.event import Event
 from recollect.domain.level import Level
-from recollect.domain.text import MAX_TEXT
+from recollect.domain.text import MAX_TEXT, tokens
 from recollect.domain.witness import written
 from recollect.policy.distil.material import Draft, Material, witnesses
 from recollect.policy.distil.noise import is_noise, tidied
@@ -30,30 +30,49 @@ class _Line:
 
 def clean(material: Material) -> Draft:
     """The turns as lines "[s:3-3] author, date: text", without noise; what is said again is one line with all its
-    places, and the date stands where the day changes. Where nothing but noise is left, the noise is kept: a log is
-    never empty."""
+    places, and the date stands where the day changes. Where turns are so short that this is longer than their words,
+    places, names and at last both are left out. Where nothing but noise is left, the noise is kept: a log is never
+    empty."""
     lines = _lines([event for event, before in _pairs(material.events) if not is_noise(event, before)])
     if not lines:
         lines = _lines(material.events)
     if not lines:
         raise ValueError("a memory without events has no R4: give the events that it rests on")
-    texts = _fitted(lines)
-    days = [line.events[0].ts.date() for line in lines]
-    content = "\n".join(
-        f"[{written(witnesses(material.item.id, line.events))}] {_who(line.events[0], day == before)}: {text}"
-        for line, text, day, before in zip(lines, texts, days, [None, *days[:-1]], strict=True)
-    )
+    raw = tokens("\n".join(event.text for event in material.events))
+    forms = list(_forms(material, lines, _fitted(lines)))
+    content = next((form for form in forms if tokens(form) <= raw), min(forms, key=len))
     kept = sum(len(line.events) for line in lines) / max(1, len(material.events))
     return Draft(Level.R4, content[:MAX_TEXT], (), round(kept, 3))
 
 
+def _forms(material: Material, lines: Sequence[_Line], texts: Sequence[str]) -> Iterator[str]:
+    """The log with everything, with places alone where somebody else goes on, with names alone, with neither."""
+    days = [line.events[0].ts.date() for line in lines]
+    new_day = [day != before for day, before in zip(days, [None, *days[:-1]], strict=True)]
+    places = [written(witnesses(material.item.id, line.events)) for line in lines]
+    full = [
+        f"[{place}] {_author(line)}{f', {day.isoformat()}' if starts else ''}: {text}"
+        for line, place, text, day, starts in zip(lines, places, texts, days, new_day, strict=True)
+    ]
+    yield "\n".join(full)
+    speakers = [_author(line) for line in lines]
+    changes = [name != before for name, before in zip(speakers, ["", *speakers[:-1]], strict=True)]
+    yield "\n".join(
+        f"{name}: {text}" if new else text for name, text, new in zip(speakers, texts, changes, strict=True)
+    )
+    if len({name[:1] for name in speakers}) == len(set(speakers)):
+        yield "\n".join(
+            f"{name[:1]}: {text}" if new else text for name, text, new in zip(speakers, texts, changes, strict=True)
+        )
+    yield "\n".join(texts)
+
+
+def _author(line: _Line) -> str:
+    return " ".join(line.events[0].author.split())
+
+
 def _pairs(events: Sequence[Event]) -> list[tuple[Event, Event | None]]:
     return [(event, events[place - 1] if place else None) for place, event in enumerate(events)]
-
-
-def _who(event: Event, same_day: bool) -> str:
-    author = " ".join(event.author.split())
-    return author if same_day else f"{author}, {event.ts.date().isoformat()}"
 
 
 def _lines(events: Sequence[Event]) -> list[_Line]:

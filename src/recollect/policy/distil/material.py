@@ -1,22 +1,25 @@
 """What a memory is distilled from, and a version of it in the making."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recollect.domain.event import UNPLACED, Event
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Item
+from recollect.domain.judgement import Weighed
 from recollect.domain.level import Level
 from recollect.domain.witness import Bullet, ChunkWitness, EventWitness, RangeWitness, Witness
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A memory, its evidence in order (an episode's live events, or what a fact cites), and what its R3 says so far."""
+    """A memory, its evidence in order (an episode's live events, or what a fact cites), what its R3 says so far, and
+    what a keeper says of the sentences of the events, by their places."""
 
     item: Item
     events: Sequence[Event]
     bullets: tuple[Bullet, ...] = ()
+    weights: Mapping[int, Sequence[Weighed]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

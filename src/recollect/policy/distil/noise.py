@@ -3,8 +3,7 @@
 import re
 
 from recollect.domain.event import Event
-from recollect.policy.speech.sentences import Sentence, sentences
-from recollect.policy.speech.talk import Talk, talk
+from recollect.policy.speech.sentences import sentences, words
 
 _MOST_WORDS = 12
 """A turn of more words says more than hello, however it begins."""
@@ -19,6 +18,13 @@ _PROGRESS = re.compile(
 )
 _BLANKS = re.compile(r"\n\s*\n(?:\s*\n)+")
 _TOOLS = ("tool", "function")
+_SMALL = frozenset(
+    """hi hello hey hiya morning evening night good bye goodbye see you soon later thanks thank thx cheers ta welcome
+    you're great perfect nice cool awesome super wonderful lovely ok okay k sure fine yes yep yeah yup no nope got it
+    i will do noted understood roger lol haha hahaha ha oh ah wow hm hmm so much very a lot again please sorry no
+    problem worries anytime pleasure of course all my the one moment sec back brb there cu xx x and""".split()
+)
+"""Words that a turn which says nothing is made of."""
 
 
 def is_noise(event: Event, before: Event | None) -> bool:
@@ -26,15 +32,12 @@ def is_noise(event: Event, before: Event | None) -> bool:
     said = sentences(event.text)
     if not said:
         return not any(sign.isalnum() for sign in event.text)
-    if any(sign.isdigit() for sign in event.text) or sum(len(sentence.words) for sentence in said) > _MOST_WORDS:
+    spoken = [word for sentence in said for word in words(sentence.text)]
+    if any(sign.isdigit() for sign in event.text) or len(spoken) > _MOST_WORDS:
         return False
     if before is not None and "?" in before.text[-300:] and before.author != event.author:
         return False
-    return all(_idle(sentence) for sentence in said)
-
-
-def _idle(sentence: Sentence) -> bool:
-    return talk(sentence) is Talk.SMALL_TALK
+    return all(word in _SMALL for word in spoken)
 
 
 def tidied(event: Event) -> str:

@@ -8,7 +8,7 @@ What goes on over several lines is indented by two blanks, so nothing in a sente
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from recollect.domain.ids import ItemId
 from recollect.domain.witness import Bullet, noted, read
@@ -22,15 +22,16 @@ SECTIONS = (DECISIONS, FACTS, FEATURES, DONE, OPEN)
 """The parts of an episode's summary, in their order."""
 
 
-def write(title: str, bullets: Iterable[Bullet]) -> str:
-    """The title and the bullets as text. Bullets of one section that follow each other share its heading."""
+def write(title: str, bullets: Iterable[Bullet], *, served: bool = False) -> str:
+    """The title and the bullets as text; as it is served, quotations stand in their frames. Bullets of one section that
+    follow each other share its heading."""
     lines = [f"# {_indented(title)}"] if title else []
     section = ""
     for bullet in bullets:
         if bullet.section != section:
             section = bullet.section
             lines.append(f"## {_indented(section)}" if section else "##")
-        lines.append(f"- {_indented(noted(bullet.text, bullet.witnesses))}")
+        lines.append(f"- {_indented(noted(bullet.served if served else bullet.text, bullet.witnesses))}")
     return "\n".join(lines)
 
 
@@ -47,6 +48,16 @@ def parse(text: str, episode_id: ItemId) -> tuple[str, tuple[Bullet, ...]]:
         elif found := _BULLET.fullmatch(line):
             bullets.append(Bullet(found[1], read(found[2], episode_id), section))
     return title, tuple(bullets)
+
+
+def served(content: str, bullets: Sequence[Bullet]) -> str:
+    """The words of a version as they are shown: its quotations in their frames."""
+    if not any(bullet.quotation for bullet in bullets):
+        return content
+    if content == " ".join(bullet.text for bullet in bullets):
+        return " ".join(bullet.served for bullet in bullets)
+    head = _lines(content)[0]
+    return write(head[2:] if head.startswith("# ") else "", bullets, served=True)
 
 
 def _indented(text: str) -> str:

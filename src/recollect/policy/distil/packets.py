@@ -2,15 +2,12 @@
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from recollect.domain.item import Episode, Fact, Item, Pattern, Workflow
 from recollect.domain.text import tokens
 from recollect.domain.witness import Bullet, bare
-from recollect.policy.distil import notation
-from recollect.policy.distil.topics import phrases, telling, terms, topics
+from recollect.policy.distil.topics import terms, topics
 from recollect.policy.pack import strict
 
 LONGEST = 40
@@ -19,23 +16,9 @@ _SHARE = 0.18
 _LEAST = 6
 MOST = 6
 """Tokens of the longest trace."""
-_SAID_BY = re.compile(r"\bby (.+?)(?: on \d{4}-\d\d-\d\d)?$")
-_BECAUSE = re.compile(r"\b(?:because(?: of)?|due to|since|thanks to|for the sake of)\b(?P<why>[^.;]*)", re.IGNORECASE)
-_STOPS = r"(?= because| due| for| on| after| by| in| with| and| since| at|[,.;]|$)"
-_TURNS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"\bfrom (?P<old>[^,.;]{{2,40}}?) to (?P<new>[^,.;]{{2,40}}?){_STOPS}",
-        rf"\breplac(?:e|es|ed|ing) (?P<old>[^,.;]{{2,40}}?) (?:with|by) (?P<new>[^,.;]{{2,40}}?){_STOPS}",
-        r"\b(?P<new>[\w.+-]+(?: [\w.+-]+)?) (?:instead of|over|rather than) (?P<old>[\w.+-]+)",
-    )
-)
-_EDGES = re.compile(
-    r"^(?:(?:the|a|an|on|in|using|with|to|of|for|user's|chose|use|uses|own|prefers?)\b\s*)+|\s+(?:the|a|an)$",
-    re.IGNORECASE,
-)
-_SUBJECT = re.compile(r"(?:The team|[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?=(?:'s)? [a-z])")
+_MOST_ANCHORS = 8
 _NO_OCCASION = frozenset("request requested trigger when on a an the is are needed wanted event task for to".split())
+_SUBJECT = re.compile(r"(?:The team|The user|[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?=(?:'s)? [a-z])")
 
 
 def packet(item: Item, content: str, bullets: Sequence[Bullet]) -> str:
@@ -51,11 +34,11 @@ def packet(item: Item, content: str, bullets: Sequence[Bullet]) -> str:
         case Workflow() as body:
             return _first([body.hint if "→" in body.hint else "", _steps(body), body.hint], most) or _cut(told, most)
         case Fact() as body:
-            return _first(_fact(body, told), most) or _cut(told, most)
+            return _first(_fact(body, told, bullets), most) or _cut(told, most)
         case Episode() as body:
             return _packed(_episode(body, content, bullets), most) or _cut(told, most)
         case _:
-            return _first([_anchored(told)], most) or _cut(told, most)
+            return _packed(_anchors(*_said(told, bullets)), most) or _cut(told, most)
 
 
 def _first(forms: Iterable[str], most: int) -> str:
@@ -71,7 +54,7 @@ def _packed(parts: Sequence[str], most: int) -> str:
     """As many of the parts as fit, in their order; the first is cut where it does not."""
     kept = ""
     for part in parts:
-        longer = f"{kept}; {part}" if kept else part
+        longer = f"{kept}, {part}" if kept else part
         if tokens(longer) <= most:
             kept = longer
     return kept or _cut(next(iter(parts), ""), most)
@@ -89,91 +72,47 @@ def _steps(body: Workflow) -> str:
     return f"{' '.join(_occasion(body.trigger))}: {'→'.join(map(_line, body.steps))}"
 
 
-def _fact(body: Fact, told: str) -> Iterator[str]:
-    """A fact as key and value where it has them, with its reason, as far as there is room for that."""
+def _fact(body: Fact, told: str, bullets: Sequence[Bullet]) -> Iterator[str]:
+    """A fact as key and value where it has them, else by who says it and what it names."""
     if body.key and body.value:
         scope = body.scope or ""
         key = body.key.removeprefix(f"{scope.lower()}'s ")
-        owner = f"{scope} " if scope and scope.lower() not in ("project", key) else ""
+        owner = f"{scope} " if scope and scope.lower() not in ("project", key) and scope.lower() not in key else ""
         value = body.value.rstrip(".")
-        yield f"{owner}{key}: {value}{_reason(told)}"
         yield f"{owner}{key}: {value}"
         yield f"{key}: {value}"
         yield value
-    yield _anchored(told)
+    who, words = _said(told, bullets)
+    anchors = _anchors(who, words)
+    for count in range(len(anchors), 0, -1):
+        yield ", ".join(anchors[:count])
 
 
-def _reason(told: str) -> str:
-    found = _BECAUSE.search(told)
-    named = [" ".join(run) for run in terms(found["why"])][:2] if found else []
-    return f" ({', '.join(named)})" if named else ""
+def _said(told: str, bullets: Sequence[Bullet]) -> tuple[str, str]:
+    """Who a memory speaks of or quotes, and its words."""
+    if bullets and (quoted := bullets[0].quotation):
+        return quoted.speaker, " ".join(bullet.quotation.words for bullet in bullets if bullet.quotation)
+    subject = _SUBJECT.match(told)
+    return (subject[0], told[subject.end() :]) if subject else ("", told)
 
 
-def _anchored(told: str) -> str:
-    """A statement by what it names: "Mira: long mails, evening"; or by what took the place of what."""
-    first = told.split(". ")[0]
-    subject = _SUBJECT.match(first)
-    who = subject[0] if subject else ""
-    named = [" ".join(run) for run in phrases(first) if " ".join(run) != who]
-    if found := _turned(first):
-        before = [phrase for phrase in named if phrase in first[: first.find(found.old)] and phrase not in found.text]
-        return f"{before[-1]}: {found.text}" if before else found.text
-    if not named:
-        return ""
-    return f"{who}: {', '.join(named[:4])}" if who else f"{named[0]}: {', '.join(named[1:5])}".rstrip(": ")
-
-
-@dataclass(frozen=True, slots=True)
-class _Turned:
-    """What took the place of what: "JWT→sessions (size)"."""
-
-    old: str
-    text: str
-
-
-def _turned(told: str) -> _Turned | None:
-    for form in _TURNS:
-        if found := form.search(told):
-            old, new = (_EDGES.sub("", found[part]).strip() for part in ("old", "new"))
-            if old and new:
-                return _Turned(
-                    min(found["old"], found["new"], key=told.find), f"{old}→{new}{_reason(told[found.end() :])}"
-                )
-    return None
+def _anchors(who: str, words: str) -> list[str]:
+    """What words name, the first with who says them."""
+    found = list(dict.fromkeys(" ".join(run) for run in terms(words)))[:_MOST_ANCHORS]
+    if not found:
+        return [f"{who}: {_cut(words, _LEAST)}"] if who else []
+    return [f"{who}: {found[0]}", *found[1:]] if who else found
 
 
 def _episode(body: Episode, content: str, bullets: Sequence[Bullet]) -> list[str]:
-    """Who or what it is about, what took the place of what, what it left behind, and what else came up."""
-    told = bare(content).split("\n")
-    title = body.title or (told[0][2:] if told[0].startswith("# ") else "")
-    names = _speakers(bullets)
-    texts = telling([bullet.text for bullet in bullets] or [bare(content)])
-    turns = [turn for bullet in bullets if bullet.section == notation.DECISIONS and (turn := _turned(bullet.text))]
-    topical = title.split(", ") if title and not body.title else []
-    found = list(
-        {phrase.casefold(): phrase for phrase in [*topics(texts, texts, names)[::-1], *topical[::-1]]}.values()
-    )[::-1]
-    lead = _topic(body.title) if body.title.strip() else ", ".join(names[:2]) or (found.pop(0) if found else "")
-    rest = [phrase for phrase in found if phrase.lower() not in lead.lower()]
-    anchors = [*(turn.text for turn in turns[:2]), *(artifact.ref for artifact in body.artifacts[:2]), *rest]
-    return [f"{lead}: {anchors[0]}", *anchors[1:]] if lead and anchors else [lead or " ".join(anchors)]
-
-
-def _speakers(bullets: Sequence[Bullet]) -> list[str]:
-    """Who the bullets are said by, those named most first; nobody where it is only the user."""
-    said = Counter(
-        found[1]
-        for bullet in bullets
-        for witness in bullet.witnesses[:1]
-        if (found := _SAID_BY.search(witness.reason)) and found[1] not in ("the user", "the assistant")
-    )
-    return [name for name, _ in said.most_common()]
-
-
-def _topic(text: str) -> str:
-    """A title or trigger by its naming words."""
-    runs = [" ".join(run) for run in terms(text.replace("_", " "))]
-    return " ".join(runs)[:40].strip() or " ".join(text.split())[:40]
+    """What a thread is about: its title, what it left behind, and what else came up."""
+    head = content.partition("\n")[0]
+    title = body.title.strip() or (head[2:] if head.startswith("# ") else "")
+    names = dict.fromkeys(bullet.quotation.speaker for bullet in bullets if bullet.quotation)
+    texts = [bullet.quotation.words if bullet.quotation else bullet.text for bullet in bullets]
+    found = topics([(text, 1.0) for text in texts], texts, names)
+    rest = [phrase for phrase in found if phrase.lower() not in title.lower()]
+    return [*([_line(title)] if title else []), *(artifact.ref for artifact in body.artifacts[:2]), *rest]
 
 
 def _occasion(trigger: str) -> list[str]:
@@ -195,7 +134,7 @@ def trace(item: Item, packet: str, content: str) -> str:
         case Episode() if content.startswith("# "):
             found = _word([_plain(content.partition("\n")[0][2:]), _plain(packet)], most)
         case _:
-            found = _word([_plain(packet)], most)
+            found = _word([_plain(packet.partition(": ")[2] or packet), _plain(packet)], most)
     return found or _word([_plain(packet)], most) or _word([_plain(bare(content))], most) or _short(item.kind, most)
 
 
@@ -203,11 +142,9 @@ def _word(said: Iterable[Sequence[str]], most: int) -> str:
     kept = ""
     for words in said:
         for word in map(_folded, words):
-            if not word:
+            if not word or word in kept.split("_"):
                 continue
             longer = f"{kept}_{word}" if kept else word
-            if word in kept.split("_"):
-                continue
             if tokens(longer) <= most and strict(longer) <= MOST:
                 kept = longer
             elif not kept:
@@ -223,7 +160,8 @@ def _plain(text: str) -> list[str]:
 
 
 def _folded(word: str) -> str:
-    return "".join(sign for sign in unicodedata.normalize("NFKD", word.lower()) if sign.isalnum())
+    folded = "".join(sign for sign in unicodedata.normalize("NFKD", word.lower()) if not unicodedata.combining(sign))
+    return re.sub(r"[^\w]+|_+", "_", folded).strip("_")
 
 
 def _short(word: str, most: int) -> str:

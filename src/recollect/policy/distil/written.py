@@ -12,7 +12,7 @@ from recollect.policy.distil.form import WrittenBullet, WrittenSummary
 from recollect.policy.distil.material import Draft, Material, witnesses
 from recollect.policy.distil.support import holds, supported
 from recollect.policy.secrets import redact
-from recollect.policy.speech.turns import injects
+from recollect.policy.speech.planted import planted
 from recollect.policy.wording import fit
 
 
@@ -44,9 +44,9 @@ def _bullet(written: WrittenBullet, material: Material) -> Bullet | None:
     if text is None or not all(0 <= place < len(material.events) for place in places):
         return None
     named = [material.events[place] for place in places]
-    if any(event.trust is Trust.UNTRUSTED or injects(event.text) for event in named):
+    if any(event.trust is Trust.UNTRUSTED or planted(event.text) for event in named):
         return None
-    if injects(text) or redact(text).found or "[redacted:" in text:
+    if planted(text) or redact(text).found or "[redacted:" in text:
         return None
     return Bullet(text, witnesses(material.item.id, named, "named by the model"), written.section)
 
@@ -54,5 +54,5 @@ def _bullet(written: WrittenBullet, material: Material) -> Bullet | None:
 def _title(title: str, material: Material) -> str:
     """The title that was given to the thread, else the model's where the thread bears it out."""
     given = getattr(material.item.body, "title", "") or " ".join(title.split())
-    sound = given and not injects(given) and not redact(given).found
+    sound = given and not planted(given) and not redact(given).found
     return given[:100] if sound and (given != title or holds(given, material.events)) else ""

@@ -1,1 +1,1 @@
-"""What people say, read for what is worth keeping: sentences, speech acts, names for pronouns, dates for "tomorrow"."""
+"""What people say: taken apart, weighed, and quoted or told where it is worth keeping."""

@@ -1,154 +1,200 @@
-"""A turn taken apart: what is prose in it, sentence by sentence. Code, logs and long quotations are no prose."""
+"""A turn taken apart: the sentences of what is prose in it, each with its place. Code, logs and traces are no prose."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-from recollect.policy.wording import ends
-
-QUOTATION = "\ufffc"
-"""Stands where a quotation was taken out."""
-LONGEST = 1_000
+LONGEST = 1_200
 """Characters of a sentence that are read; nobody says more in one breath."""
-_NO_WORD = re.compile(r"\S{150}|\\[()\[\]a-z]|\$\$")
-"""What no word is as long as, and formulas."""
-_ASIDE = re.compile(r"\[(?!redacted:)[^\]\n]{3,300}\](?!\()")
-"""What somebody does while speaking: "[shares a photo]"."""
-_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“„«]([^\"”“»\n]{12,2000})[\"”“»]|(?<!\w)'([^'\n]{24,2000})'(?!\w)")
+MOST = 80
+"""Sentences of a turn that are read: more of them are a paste."""
+_READ = 40_000
+"""Characters of a turn that are read."""
+_FENCE = re.compile(r"```|~~~")
+_TAGGED = re.compile(r"<!--|<(script|style|system)\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\[(?!redacted:)[^\]\[\n]{3,300}\](?!\()")
+"""What somebody does or shows while speaking: "[shares a photo]"."""
 _CODE_LINE = re.compile(
-    r"""\s*(?:
-      [\]{}();]+\s*$ | \$\s | > | // | /\* | \#include | \#!/ | @@ | diff\s--git | \+\+\+\s | ---\s\w
+    r"""[ \t]*(?:
+      [\]{}();]+[ \t]*$ | \$\s | // | /\* | \#include | \#!/ | @@ | diff\s--git | \+\+\+\s | ---\s\w
     | import\s[\w.{]+(?:\sas\s\w+)?;?$ | from\s\S+\simport\s | (?:async\s)?def\s\w+\( | class\s\w+\s?[:({]
-    | (?:const|let|var)\s[\w{}\[\],\s]+= | (?:export\s)?(?:async\s)?function\b.*\( | return\b.*;$ | public\s|
-    private\s\w+\s\w+\(
+    | (?:const|let|var)\s[\w{}\[\],\s]{1,80}= | (?:export\s)?(?:async\s)?function\b.*\( | return\b.*;$
+    | (?:public|private)\s\w+\s\w+\(
     | (?:SELECT|INSERT\sINTO|UPDATE\s\w+\sSET|CREATE\s(?:TABLE|INDEX|VIEW)|DROP\sTABLE|ALTER\sTABLE|DELETE\sFROM)\b
-    | at\s\S+\(.*\)$ | Traceback\s | File\s\" | \w*(?:Error|Exception):\s | npm\s(?:WARN|ERR) | (?:WARN|INFO|
-    DEBUG|ERROR|FATAL|TRACE)\b
+    | --\s | at\s\S+\(.*\)$ | Traceback\s | File\s\" | [\w.]*(?:Error|Exception)\b:? | npm\s(?:WARN|ERR) | Caused\sby:
+    | \[?(?:WARN(?:ING)?|INFO|DEBUG|ERROR|FATAL|TRACE)\b
     | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \d\d:\d\d:\d\d[\s.,] | \[\s*\d+%\] | [.FEsx]{12,}
-    | ["']?\w+["']?\s*:\s*[\[{"'][^ ]*[,{\[]?$ | \w+\s?=\s?[\[{(].*
+    | ["']?\w+["']?\s*:\s*[\[{"'][^ ]*[,{\[]?$ | \w+\s?=\s?[\[{(].* | [~\w./\\-]+[/\\][\w./\\-]+(?::\d+)*:?$
     )""",
     re.VERBOSE,
 )
-_CODE_END = re.compile(r"[;{}]\s*$|=>|\)\s*:\s*$|==|\(\)\s*$")
-_BULLET = re.compile(r"^\s*(?:[-*•‣+]|\d{1,2}[.)]|#{1,6})\s+")
-_HEADED = re.compile(r"\s*(?:[-*•+]\s+|\d{1,2}[.)]\s+)?\*\*[^*\n]{1,80}\*\*|\s*#{1,6}\s")
-"""A heading, or an item of a list that is set with one: somebody pastes a plan or what an assistant wrote."""
-_TOKEN = re.compile(r"[^\W_]+(?:[\u2019'][^\W\d_]+)?")
+_CODE_END = re.compile(r"[;{}][ \t]*$|=>|\)[ \t]*:[ \t]*$|==|\(\)[ \t]*$")
+_SIGNS = re.compile(r"[=(){};<>\[\]]")
+_BULLET = re.compile(r"[ \t]*(?:(?:[-*•‣+]|\d{1,2}[.)]|#{1,6}|>)[ \t]+)?")
+_END = re.compile(r"[.!?…]+[)\"'”’\]]*(?=\s)|[。！？]+[」』）]*|\.{2,}(?=\w)")  # noqa: RUF001
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|no|nr|approx|ca|inc|ltd|co|[ap]\.m|bzw|usw|"
+    r"z\.b|d\.h|ggf|mme|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|\d{1,2})$",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(?:^|\s)([^\W\d_]*)\s?\d{1,2}$")
+_QUOTED = re.compile(r"\"[^\"\n]{12,2000}\"|“[^“”\n]{12,2000}”|„[^„“”\n]{12,2000}[“”]|«[^«»\n]{12,2000}»")
+_SINGLE = re.compile(r"(?<!\w)'[^'\n]{24,2000}'(?!\w)")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")  # noqa: RUF001
+_FEW = 4
+"""Words of a quotation up to which it is a name or a title."""
 
 
 @dataclass(frozen=True, slots=True)
-class Phrases:
-    """Many phrases, found by the words they start with."""
-
-    by_first: Mapping[str, tuple[str, ...]]
-
-
-def phrases(listed: str) -> Phrases:
-    """The phrases of a list with commas between them."""
-    found: dict[str, tuple[str, ...]] = {}
-    for phrase in listed.split(","):
-        words = _TOKEN.findall(phrase)
-        found[words[0]] = (*found.get(words[0], ()), f" {' '.join(words)} ")
-    return Phrases(found)
-
-
-@dataclass(frozen=True)
 class Sentence:
-    """One sentence as it was said, and its words in small letters."""
+    """A sentence as it stands in its turn, from one character to another; `others`: the stretches of it that quote
+    somebody's words."""
 
     text: str
+    start: int
+    end: int
+    others: tuple[tuple[int, int], ...] = ()
 
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        return tuple(_TOKEN.findall(self.text.replace("\u2019", "'").lower()))
-
-    @cached_property
-    def flat(self) -> str:
-        """The words with one blank around each: ` so phrases are found whole `."""
-        return f" {' '.join(self.words)} "
-
-    def says(self, *said: "str | Phrases") -> bool:
-        """Whether one of the phrases stands in the sentence, word for word."""
-        return any(self._has(one) for one in said)
-
-    def _has(self, said: "str | Phrases") -> bool:
-        if isinstance(said, str):
-            return f" {said} " in self.flat
-        starts, flat = said.by_first, self.flat
-        return any(phrase in flat for word in self.words if word in starts for phrase in starts[word])
-
-
-def sentences(text: str) -> list[Sentence]:
-    """The sentences of what is prose in a turn, in order."""
-    return list(_sentences(text))
-
-
-@lru_cache(maxsize=32)
-def _sentences(text: str) -> tuple[Sentence, ...]:
-    found: list[Sentence] = []
-    for line in prose(text).splitlines():
-        line = _BULLET.sub("", line).strip()
+    @property
+    def own(self) -> str:
+        """The sentence with other people's words left out."""
+        parts: list[str] = []
         position = 0
-        for end in [*ends(line), len(line)]:
-            part = line[position:end].strip()
-            if _wordy(part) and not _NO_WORD.search(part):
-                found.append(Sentence(part[:LONGEST]))
-            position = end
+        for start, end in self.others:
+            parts += [self.text[position : start - self.start], '"…"']
+            position = end - self.start
+        return " ".join("".join([*parts, self.text[position:]]).split())
+
+    @property
+    def borrowed(self) -> bool:
+        """Whether most of it is somebody else's words."""
+        return 2 * sum(end - start for start, end in self.others) > self.end - self.start
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in small letters."""
+    return [word.lower().replace("’", "'") for word in _WORD.findall(text)]  # noqa: RUF001
+
+
+@lru_cache(maxsize=256)
+def sentences(text: str) -> tuple[Sentence, ...]:
+    """The sentences of what is prose in a turn, in their order."""
+    found: list[Sentence] = []
+    for start, end in _lines(text[:_READ]):
+        for sentence in _of_line(text, start, end):
+            if len(found) == MOST:
+                return tuple(found)
+            found.append(sentence)
     return tuple(found)
 
 
-def _wordy(text: str) -> bool:
-    """Whether there is more to a text than signs and numbers."""
-    return any(sign.isalnum() for sign in text) and (
-        len(text) < 20 or 2 * sum(map(str.isalpha, text)) >= len(text) or "`" in text or "/" in text
-    )
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Where the lines of prose stand, without the marks of a list before them."""
+    spans: list[tuple[int, int]] = []
+    hidden = _hidden(text)
+    position = 0
+    fenced = False
+    code: list[bool] = []
+    for line in text.split("\n"):
+        start, position = position, position + len(line) + 1
+        if _FENCE.search(line):
+            fenced ^= len(_FENCE.findall(line)) % 2 == 1
+            continue
+        if fenced or any(first <= start and start + len(line) <= last for first, last in hidden):
+            continue
+        mark = _BULLET.match(line)
+        lead = mark.end() if mark else 0
+        if line[lead:].strip():
+            spans.append((start + lead, start + len(line.rstrip())))
+            code.append(_is_code(line))
+    if any(code):  # beside code, what is indented is code as well
+        return [
+            span
+            for span, found in zip(spans, code, strict=True)
+            if not found and text[max(0, span[0] - 4) : span[0]] not in ("    ", "\t")
+        ]
+    return spans
 
 
-def english(sentence: Sentence) -> bool:
-    """Whether a sentence may be English: the rules of the third person are those of English."""
-    if sentence.text.isascii() and not _FOREIGN.intersection(sentence.words):
-        return True
-    letters = [sign for sign in sentence.text if sign.isalpha()]
-    if 3 * sum(sign > "\u024f" for sign in letters) > len(letters):
-        return False
-    return len(_FOREIGN.intersection(sentence.words)) < 2 or not _ENGLISH.isdisjoint(sentence.words)
-
-
-_FOREIGN = frozenset(
-    """ich und der die das nicht ist mein meine wir ein eine mit auf für von zu bin habe sind auch aber dass je
-    suis et le la les mon ma mes nous est une des dans pour avec pas que qui mais yo soy el los las mi mis es
-    una por para con pero tengo jag och att är inte min det som jestem nie się mam jest i w na sono il gli ho
-    mia della che non ik en het niet mijn een van eu sou o os minha meu não uma com""".split()
-) - {"i", "as", "a", "o", "in", "is", "en", "de", "die", "la", "das", "es"}
-_ENGLISH = frozenset("the is are was my we our to of and for with have has not it that".split())
-
-
-def prose(text: str) -> str:
-    """The text without code, logs, comments of markup and long quotations."""
-    text = text.replace("\u2019", "'")
-    if "```" in text or "~~~" in text:
-        text = _FENCE.sub("\n", text)
-    if "<" in text:
-        text = _COMMENT.sub("\n", text)
-    if "[" in text:
-        text = _ASIDE.sub(" ", text)
-    lines = [line.replace("**", "") for line in text.splitlines() if not _HEADED.match(line)]
-    code = [_is_code(line) for line in lines]
-    if any(code):
-        code = [found or line.startswith(("    ", "\t")) for found, line in zip(code, lines, strict=True)]
-    kept = [line for line, found in zip(lines, code, strict=True) if not found]
-    return "\n".join(unquoted(line) for line in kept)
-
-
-def unquoted(line: str) -> str:
-    """The line without what somebody else said: quotations of more than a few words."""
-    return _QUOTED.sub(lambda match: match.group() if len(match.group().split()) < 4 else QUOTATION, line)
+def _hidden(text: str) -> list[tuple[int, int]]:
+    """Comments and scripts in markup, and what stands between the tags of a system prompt."""
+    found: list[tuple[int, int]] = []
+    position = 0
+    while match := _TAGGED.search(text, position):
+        close = "-->" if match.group() == "<!--" else f"</{match[1].lower()}>"
+        end = text.lower().find(close, match.end())
+        position = len(text) if end < 0 else end + len(close)
+        found.append((match.start(), position))
+    return found
 
 
 def _is_code(line: str) -> bool:
-    if _CODE_LINE.match(line):
-        return True
-    return bool(_CODE_END.search(line)) and len(re.findall(r"[=(){};<>\[\]]", line)) >= 3
+    line = line[:400]
+    return bool(_CODE_LINE.match(line)) or (bool(_CODE_END.search(line)) and len(_SIGNS.findall(line)) >= 3)
+
+
+def _of_line(text: str, start: int, end: int) -> list[Sentence]:
+    line = text[start:end]
+    others = [
+        (start + match.start(), start + match.end())
+        for pattern in (_QUOTED, _SINGLE)
+        for match in pattern.finditer(line)
+        if len(match.group().split()) >= _FEW
+    ]
+    asides = [(start + match.start(), start + match.end()) for match in _ASIDE.finditer(line)]
+    closed = [*others, *asides]
+    found: list[Sentence] = []
+    position = start
+    for stop in [*_ends(line), len(line)]:
+        here = start + stop
+        if any(first < here < last for first, last in closed):
+            continue
+        found += _sentence(text, position, here, others, asides)
+        position = here
+    return found
+
+
+def _ends(line: str) -> list[int]:
+    return [
+        match.end()
+        for match in _END.finditer(line)
+        if not (match.group() == "." and _abbreviates(line, match.start(), match.end()))
+    ]
+
+
+def _abbreviates(line: str, stop: int, after: int) -> bool:
+    """Whether a full stop belongs to the word before it: an abbreviation, or a number that counts what follows."""
+    head = line[max(0, stop - 8) : stop]
+    if numbered := _NUMBERED.search(head):  # "am 3. Mai", "the 2. of June"
+        return len(numbered[1]) in (2, 3) or line[after : after + 3].strip()[:1].islower()
+    return bool(_ABBREVIATION.search(head))
+
+
+def _sentence(
+    text: str, start: int, end: int, others: list[tuple[int, int]], asides: list[tuple[int, int]]
+) -> list[Sentence]:
+    for first, last in asides:  # at its edge, what somebody shows is no part of what they say
+        if first <= start + (len(text[start:end]) - len(text[start:end].lstrip())) < last:
+            start = min(end, last)
+        if first < end <= last or (start < first and not text[last:end].strip(" .!?")):
+            end = min(end, first)
+    while start < end and text[start].isspace():
+        start += 1
+    while start < end and text[end - 1].isspace():
+        end -= 1
+    end = min(end, start + LONGEST)
+    said = text[start:end]
+    if not _wordy(said):
+        return []
+    inside = tuple((first, last) for first, last in others if start <= first and last <= end)
+    return [Sentence(said, start, end, inside)]
+
+
+def _wordy(text: str) -> bool:
+    """Whether there is more to a text than signs and numbers, a path or a formula."""
+    letters = sum(map(str.isalpha, text))
+    if not any(sign.isalnum() for sign in text):
+        return False
+    if len(text) >= 150 and max(map(len, text.split())) >= 150:
+        return False
+    return len(text) < 20 or 2 * letters >= len(text) or "`" in text

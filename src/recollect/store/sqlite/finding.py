@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
 from recollect.holdings import Wanted
 from recollect.store.rarity import Phrase, rarest
+from recollect.store.sqlite.resident.catalog import NOTHING
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes, unit
 from recollect.store.sqlite.resident.columns import Mask
 from recollect.store.sqlite.resident.following import Follower, Position
@@ -74,7 +75,7 @@ class Finder:
         follower = self._follower(tx.tenant)
         with follower.lock:
             follower.follow(tx)
-            question = _Question(tx, follower, sought, self._passing(follower, tx.tenant, sought, wanted), depth)
+            question = _Question(tx, follower, sought, self._passing(tx, follower, sought, wanted), depth)
             documents = sum(docs.size for docs in follower.catalog.docs.values())
             asked = {word: self._vocabulary.phrases(tx, word, documents) for word in wanted.words}
             match = _match(tx, rarest([phrase for found in asked.values() for phrase in found], documents))
@@ -101,13 +102,16 @@ class Finder:
                 self._tenants.popitem(last=False)
             return follower
 
-    def _passing(self, follower: Follower, tenant: TenantId, sought: Sought, wanted: Wanted) -> Passing:
-        name = (tenant, follower.generation, sought, wanted.filters, wanted.sight)
+    def _passing(self, tx: Tx, follower: Follower, sought: Sought, wanted: Wanted) -> Passing:
+        withheld = follower.withheld(tx, sought, wanted.sight.readers)
+        # Who looks matters only where something is kept from them: the others share what passes.
+        sight = wanted.sight if withheld != NOTHING else replace(wanted.sight, readers=None)
+        name = (tx.tenant, follower.generation, sought, wanted.filters, sight)
         with self._guard:
             known = self._masks.get(name)
         if known is not None:
             return known
-        mask = follower.catalog.passing(sought, wanted.filters, wanted.sight)
+        mask = follower.catalog.passing(sought, wanted.filters, sight, withheld)
         made = Passing(mask, None if mask is None else _spread(follower.catalog.docs[sought]["rid"], mask))
         with self._guard:
             self._masks[name] = made

@@ -1,6 +1,7 @@
 """The catalog of a tenant: what filters and sight ask of items, and which event or version is whose."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 from uuid import UUID
@@ -38,6 +39,17 @@ def key(id: str) -> bytes:
         except ValueError:
             pass
     return blake2b(id.encode(), digest_size=16).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Private words of others: rows of events or versions, and ids of items."""
+
+    rows: tuple[int, ...] = ()
+    items: tuple[str, ...] = ()
+
+
+NOTHING = Withheld()
 
 
 class Catalog:
@@ -147,14 +159,20 @@ class Catalog:
         at = np.minimum(np.searchsorted(known, rids), len(known) - 1)
         return np.where(known[at] == rids, at, -1)
 
-    def passing(self, sought: Sought, filters: Filters, sight: Sight) -> Mask | None:
+    def passing(self, sought: Sought, filters: Filters, sight: Sight, withheld: Withheld) -> Mask | None:
         """Which events, or versions that speak, pass; None where all do."""
         docs = self.docs[sought]
         if not self.items.size:
             return np.zeros(docs.size, np.bool_)
         asked = filters if sought is Sought.ITEMS else of_episodes(filters)
-        passed = (~self.items["withdrawn"] & self._filtered(asked) & self._seen(sight))[docs["item"]]
-        passed &= docs["item"] >= 0
+        items = ~self.items["withdrawn"] & self._filtered(asked) & self._seen(sight)
+        if withheld.items:
+            places = self.places(np.array(_keys(withheld.items), "S16"))
+            items[places[places >= 0]] = False
+        passed = items[docs["item"]] & (docs["item"] >= 0)
+        if withheld.rows:
+            rows = self.places_of(sought, np.array(withheld.rows, np.int64))
+            passed[rows[rows >= 0]] = False
         if sought is Sought.ITEMS:
             passed &= self.items["speaker"][docs["item"]] == docs["rid"]
         elif filters.role is not None:

@@ -8,9 +8,11 @@ from itertools import islice
 import numpy as np
 
 from recollect.domain.level import Level
-from recollect.store.finding import SPEAKS
+from recollect.domain.scope import Readers
+from recollect.store import privacy
+from recollect.store.speaking import SPEAKS
 from recollect.store.sqlite.resident import catalog
-from recollect.store.sqlite.resident.catalog import Catalog
+from recollect.store.sqlite.resident.catalog import NOTHING, Catalog, Withheld
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes
 from recollect.store.tx import Row, Sought, Tx
 
@@ -41,6 +43,7 @@ class Follower:
         self._bits_above = bits_above
         self._codes: dict[tuple[str, int, Sought], Codes] = {}
         self._at: Position | None = None
+        self._withheld: dict[tuple[Sought, frozenset[str]], Withheld] = {}
 
     @property
     def nbytes(self) -> int:
@@ -68,7 +71,19 @@ class Follower:
         else:
             self._catch_up(tx, known)
         self._at = now
+        self._withheld = {}
         self.generation += 1
+
+    def withheld(self, tx: Tx, sought: Sought, readers: Readers) -> Withheld:
+        """What is private and not for these readers, as it was when the generation began."""
+        if readers is None:
+            return NOTHING
+        if (sought, readers) not in self._withheld:
+            named = {"readers": sorted(readers)}
+            rows = [row[0] for row in tx.all(_WITHHELD[sought], **named)]
+            items = [row[0] for row in tx.all(f"select i.id from {privacy.PRIVATE_ITEMS}", **named)]
+            self._withheld[sought, readers] = Withheld(tuple(rows), tuple(items))
+        return self._withheld[sought, readers]
 
     def _continues(self, tx: Tx, known: Position, now: Position) -> bool:
         """Whether what is known is a part of the journal that is there now. A file may have been put in its place, and
@@ -191,6 +206,14 @@ _DOCS = {
     Sought.ITEMS: f"select {catalog.VERSION} from versions v "
     f"where v.tenant = :tenant and v.rid > :known and v.level = {int(Level.R3)} order by v.rid",
 }
+_WITHHELD = {
+    Sought.EVENTS: "select e.rid from events e where e.tenant = :tenant and e.id in "
+    f"(select p.event_id from {privacy.PRIVATE_EVENTS})",
+    Sought.ITEMS: "select v.rid from versions v where v.tenant = :tenant and v.id in (select w.version_id "
+    "from witnesses w where w.tenant = :tenant and w.event_id in "
+    f"(select p.event_id from {privacy.PRIVATE_EVENTS})) and v.level = {int(Level.R3)}",
+}
+"""The rows of private events, and of what cites them."""
 _NEWEST = (
     "select v.item_id, v.rid, max(v.id) from versions v "
     f"where v.tenant = :tenant and v.level = {int(Level.R3)} and not v.withdrawn group by v.item_id"

@@ -1,0 +1,107 @@
+"""Quotations: somebody's own words, kept as fields and framed with name and day when they are served."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from recollect.domain.ids import EventId
+from recollect.domain.moment import zoned
+from recollect.domain.text import name, sound
+
+_MONTHS = (
+    "January February March April May June July August September October November December".split()
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Which stretch of which event is quoted, from one character to another, the end excluded."""
+
+    event_id: EventId
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            raise ValueError(f"excerpt {self.start}-{self.end}: a quotation has at least one character")
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The day, week or month that words mean, and after which character of the words it is told."""
+
+    after: int
+    time: str
+
+    def __post_init__(self) -> None:
+        sound(self.time, "a time", 60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotation:
+    """Words as they were said. `asked` is what they answer, where they live from it; `place` is the file and heading of
+    a document."""
+
+    speaker: str
+    said_at: datetime
+    words: str
+    excerpts: tuple[Excerpt, ...]
+    meant: tuple[Meant, ...] = ()
+    asked: str = ""
+    place: str = ""
+
+    def __post_init__(self) -> None:
+        name(self.speaker, "the speaker")
+        sound(self.words, "the words")
+        sound(self.asked, "the question")
+        sound(self.place, "the place", 500)
+        zoned(self.said_at, "the time")
+        if not self.words.strip():
+            raise ValueError("a quotation without words")
+        if not self.excerpts:
+            raise ValueError("a quotation names the events that it quotes")
+        if any(not 0 <= one.after <= len(self.words) for one in self.meant):
+            raise ValueError("a time stands outside of the words it belongs to")
+
+    @property
+    def plain(self) -> str:
+        """Speaker and words alone: what is embedded, compared and searched. Two speakers' "I" is never the same."""
+        return f"{self.speaker}: {self.words}"
+
+    @property
+    def framed(self) -> str:
+        """The words in a frame that says who said them and when, with the days that they mean beside them."""
+        said = _escaped(self._dated)
+        if self.place:
+            return f'{_line(self.place)}, {self._day}: "{said}"'
+        if not self.asked:
+            return f'{_line(self.speaker)}, {self._day}: "{said}"'
+        lead = "Asked" if self.asked.rstrip().endswith(("?", "？")) else "To"  # noqa: RUF001
+        return f'{lead} "{_escaped(self.asked)}", {_line(self.speaker)} answered on {self._day}: "{said}"'
+
+    @property
+    def _day(self) -> str:
+        day = self.said_at.astimezone(UTC)
+        return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+    @property
+    def _dated(self) -> str:
+        parts: list[str] = []
+        position = 0
+        for one in sorted(self.meant, key=lambda meant: meant.after):
+            parts += [_bracketless(self.words[position : one.after]), f" [{one.time}]"]
+            position = one.after
+        return "".join([*parts, _bracketless(self.words[position:])])
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _bracketless(text: str) -> str:
+    """Square brackets are the frame's: those of the words become round."""
+    return text.replace("[", "(").replace("]", ")")
+
+
+def _escaped(text: str) -> str:
+    """The words on one line, with inner quotation marks single: nothing in them can close the frame."""
+    return _line(text.replace('"', "'").replace("“", "'").replace("”", "'"))

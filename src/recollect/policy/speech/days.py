@@ -1,0 +1,257 @@
+"""The days that words mean, told beside them; where the words leave it open, nothing is told.
+
+A day without a year is of the nearest year within 120 days. A day that recurs is no day of the calendar.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from recollect.domain.quotation import Meant
+from recollect.policy import calendar
+from recollect.policy.calendar import MONTHS, Grain, Period
+from recollect.policy.dates import Mention, mentions
+
+REACH = timedelta(days=120)
+_SOON = timedelta(days=21)
+_CLAUSE = re.compile(r"[,;:.!?] | (?:and|but|because|so|while|then) ")
+_AHEAD = re.compile(
+    r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should|plan\w*|due|deadline|until|till|by|"
+    r"next|tomorrow|upcoming|coming|scheduled|booked|starts?|begins?|leaves?|expires?|moving|flying|is on|are on|let's|"
+    r"(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(
+    r"\b(?:was|were|did|didn't|had|went|came|got|said|told|made|took|saw|met|bought|began|left|ago|yesterday|last|flew|"
+    r"drove|won|lost|ran|sold|found|broke|gave|caught|been|sent|paid|fell|ate|spent|wrote|since|"
+    r"died|(?:i|we|he|she|they|it|who|that|you|just|also) \w{2,}ed|"
+    r"(?<!is )(?<!are )(?<!be )(?<!gets )(?<!get )\w{3,}ed (?:on|at|in|last))\b|"
+    r"\b(?-i:[A-Z])\w+ (?!(?:\w+ )?(?:is|are|gets?)\b)\w{2,}ed\b",
+    re.IGNORECASE,
+)
+_RECURS_BEFORE = re.compile(
+    r"\b(?:every|each|any|alternate|other|most|all|always|usually|only|first|second|third|fourth|last)"
+    r"\s+(?:on\s+)?(?:\w+\s+)?$"
+    r"|\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)\w*\s*(?:,|and|or|to|through|[-\u2013/&+])\s*(?:on )?$",
+    re.IGNORECASE,
+)
+_RECURS_AFTER = re.compile(
+    r"s\b|\s*(?:mornings|evenings|afternoons|nights|(?:and|or|to|through|[-\u2013/,&+])\s*(?:mon|tue|wed|thu|fri|sat|sun))",
+    re.IGNORECASE,
+)
+_HABIT = re.compile(
+    r"\b(?:usually|always|never|normally|every|each|weekly|monthly|yearly|annually|generally|per week|a week|"
+    r"(?:i|we|you|they) (?:don't |do not )?(?:\w+ )?(?:work|train|play|go|meet|run|swim|have|practi[sc]e|"
+    r"visit|call))\b",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(
+    r"\s*(?:$|[.,;:!?)\n—\u2013-]|(?:at|to|and|or|for|with|in|from|until|till|on|we|i|he|she|they|it|you|so|but|if|"
+    r"because|is|was|will|then|as|morning|evening|afternoon|night|this|when|where|which|that|by|before|after|around|"
+    r"about|instead|already|again|not|please|thanks|btw|lol|the|my|our|his|her|a|an)\b)",
+    re.IGNORECASE,
+)
+"""What follows a weekday or "the 3rd" where a day is meant; before a noun it names the noun: "a Saturday girl"."""
+_WEEKDAY = re.compile(
+    r"(?:on )?(?:(?P<which>this past|this coming|this|next|last|past|previous|coming|upcoming) )?"
+    r"(?P<day>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|"
+    r"sun(?:day)?)",
+    re.IGNORECASE,
+)
+_NTH = re.compile(r"(?:on )?(?:the )?(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
+_SHORT = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
+_TOLD = re.compile(
+    r"\b(?:this|next|last|past|previous|coming|upcoming|ago|today|tonight|tomorrow|yesterday|weekend|end of|"
+    r"(?:in|within) .*(?:day|week|month|year)|from (?:now|today))",
+    re.IGNORECASE,
+)
+"""A time that is reckoned from the day it was said on."""
+_COUNTED = re.compile(r"\b(?:days?|weeks?|months?|years?|fortnight) (?:from|before|after)\s*(?:the )?$", re.IGNORECASE)
+"""What counts from a time that is named, rather than naming it: "a fortnight before Easter"."""
+_UNTIL = re.compile(r"\b(?:until|till|til|through|expires(?: on)?|ends(?: on)?)\s*(?:on |the )?$", re.IGNORECASE)
+_SINCE = re.compile(r"\b(?:since|as of|starting(?: on| in)?|effective)\s*(?:on |the )?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """The times that words mean, and since and until when they say that they hold."""
+
+    meant: tuple[Meant, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+def dated(words: str, at: datetime) -> Dated:
+    """What is meant by the times in words that were said at that moment."""
+    meant: list[Meant] = []
+    since = until = None
+    for mention in _joined(words, mentions(words, at.date())):
+        period = _sure(words, mention, at.date())
+        if period is None:
+            continue
+        before, said = words[: mention.start], words[mention.start : mention.end].lower()
+        if _UNTIL.search(before) or said.startswith(("until ", "till ")):
+            until = _moment(period.last, at.tzinfo, end=True)
+        elif _SINCE.search(before) or said.startswith("since "):
+            since = _moment(period.first, at.tzinfo)
+        if mention.relative:
+            meant.append(Meant(mention.end, written(period)))
+    if since and until and until < since:
+        since = until = None
+    return Dated(tuple(meant), since, until)
+
+
+def bracketed(text: str, at: datetime) -> str:
+    """A text of the project's own with the times it means in brackets beside them."""
+    for one in reversed(dated(text, at).meant):
+        text = f"{text[: one.after]} [{one.time}]{text[one.after :]}"
+    return text
+
+
+def written(period: Period) -> str:
+    """A period in a few words."""
+    first = period.first
+    day = f"{first.day} {MONTHS[first.month - 1]} {first.year}"
+    match period.grain:
+        case Grain.DAY:
+            return day
+        case Grain.WEEK | Grain.WEEKEND:
+            return f"{period.grain.value} of {day}"
+        case _:
+            return str(period) if period.grain is not Grain.AROUND else f"around {period}"
+
+
+def _sure(words: str, mention: Mention, at: date) -> Period | None:
+    """The period that a mention means, or None where the words leave it open."""
+    if not mention.relative:
+        return mention.period
+    said, after = words[mention.start : mention.end], words[mention.end :]
+    if _recurs(words, mention) or after.lower().startswith((" of ", "'s ", "\u2019s ", " after next")):
+        return None
+    if _COUNTED.search(words[: mention.start]):
+        return None
+    clause = _clause(words, mention)
+    weekday, nth = _WEEKDAY.fullmatch(said), _NTH.fullmatch(said)
+    if weekday is not None:
+        return _weekday(weekday, mention, clause, after, at)
+    if nth is not None:
+        return _nth(int(nth[1]), mention, clause, after, at)
+    return mention.period if _reckoned(said) else _agreeing(_nearest(mention.period, at), clause, at)
+
+
+def _agreeing(period: Period | None, clause: str, at: date) -> Period | None:
+    """The period, unless the words around it look the other way."""
+    ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
+    if period is None or ahead == behind:
+        return period
+    return None if (ahead and period.last < at) or (behind and period.first > at) else period
+
+
+def _reckoned(said: str) -> bool:
+    """Whether a time is told by its distance from the day it was said on, not by a name of a day or month."""
+    return bool(_TOLD.search(said))
+
+
+def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at: date) -> Period | None:
+    day, which = found["day"].lower(), (found["which"] or "").lower()
+    if not _ENDS.match(after) or (day in _SHORT and not found.group().lower().startswith(("on ", which or "\0"))):
+        return None
+    if which:
+        return mention.period
+    ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
+    if ahead == behind:
+        return None
+    gap = (mention.first.weekday() - at.weekday()) % 7
+    if ahead:
+        return calendar.day(at + timedelta(days=gap or 7))
+    return calendar.day(at - timedelta(days=(7 - gap) % 7 or 7))
+
+
+def _nth(number: int, mention: Mention, clause: str, after: str, at: date) -> Period | None:
+    if not _ENDS.match(after):
+        return None
+    ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
+    days = [there for month in (-1, 0, 1) if (there := _in_month(at, month, number))]
+    if behind and not ahead:
+        days = [there for there in days if there <= at][-1:]
+    else:
+        days = [there for there in days if there >= at][:1]
+        if not ahead or behind:
+            days = [there for there in days if there - at <= _SOON]
+    return calendar.day(days[0]) if days else None
+
+
+def _in_month(at: date, step: int, number: int) -> date | None:
+    try:
+        return calendar.shifted(at.replace(day=1), step).replace(day=number)
+    except ValueError:
+        return None
+
+
+def _nearest(period: Period, at: date) -> Period | None:
+    """The same days of this year, last or next: the nearest, if it is near enough."""
+    years = [_moved(period, step) for step in (-2, -1, 0, 1, 2)]
+    near = [(gap, one) for one in years if one is not None and (gap := _gap(one, at)) <= REACH]
+    return min(near, key=lambda pair: pair[0])[1] if near else None
+
+
+def _moved(period: Period, years: int) -> Period | None:
+    try:
+        first, last = (there.replace(year=there.year + years) for there in (period.first, period.last))
+        return (
+            Period(first, calendar.month(last.year, last.month).last, period.grain)
+            if _whole(period)
+            else Period(first, last, period.grain)
+        )
+    except ValueError:
+        return None
+
+
+def _whole(period: Period) -> bool:
+    return period.grain in (Grain.MONTH, Grain.SEASON, Grain.QUARTER)
+
+
+def _gap(period: Period, at: date) -> timedelta:
+    if period.first <= at <= period.last:
+        return timedelta(0)
+    return period.first - at if period.first > at else at - period.last
+
+
+def _recurs(words: str, mention: Mention) -> bool:
+    said, before, after = words[mention.start : mention.end], words[: mention.start], words[mention.end :]
+    if _RECURS_BEFORE.search(before):
+        return True
+    if not _WEEKDAY.fullmatch(said) and not _NTH.fullmatch(said):
+        return bool(
+            re.search(r"\b(?:every|each|always|usually|yearly)\b", _clause(words, mention), re.IGNORECASE)
+        ) and (mention.period.grain in (Grain.MONTH, Grain.SEASON, Grain.DAY) and not _reckoned(said))
+    return bool(_RECURS_AFTER.match(after)) or bool(_HABIT.search(_clause(words, mention)))
+
+
+def _clause(words: str, mention: Mention) -> str:
+    starts = [match.end() for match in _CLAUSE.finditer(words) if match.end() <= mention.start]
+    ends = [match.start() for match in _CLAUSE.finditer(words) if match.start() >= mention.end]
+    return words[starts[-1] if starts else 0 : ends[0] if ends else len(words)]
+
+
+def _joined(words: str, found: list[Mention]) -> list[Mention]:
+    """A weekday beside its date is one time: "Saturday the 19th" """
+    joined: list[Mention] = []
+    for mention in found:
+        last = joined[-1] if joined else None
+        if last and last.relative and mention.relative and not words[last.end : mention.start].strip(" ,("):
+            both = (words[last.start : last.end], words[mention.start : mention.end])
+            weekdays = [one for one in both if _WEEKDAY.fullmatch(one)]
+            if len(weekdays) == 1 and mention.period.grain is Grain.DAY:
+                other = mention if _WEEKDAY.fullmatch(both[0]) else last
+                joined[-1] = Mention(last.start, mention.end, other.period, relative=True)
+                continue
+        joined.append(mention)
+    return joined
+
+
+def _moment(day: date, zone: tzinfo | None, *, end: bool = False) -> datetime | None:
+    try:
+        return datetime.combine(day + timedelta(days=1) if end else day, time(), zone or UTC)
+    except OverflowError:
+        return None

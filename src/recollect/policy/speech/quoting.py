@@ -1,0 +1,143 @@
+"""Sentences of a conversation as a quotation: contiguous, short, cut at a clause, with the days that they mean."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from recollect.domain.event import Event
+from recollect.domain.quotation import Excerpt, Quotation
+from recollect.policy.speech.days import dated
+from recollect.policy.speech.hearing import name_of
+from recollect.policy.speech.sentences import Sentence
+from recollect.policy.wording import LONGEST
+
+CUT, GAP = "…", " … "
+_STRONG = re.compile(
+    r"[;.!?…]\s+|[。！？；]|\s[-\u2013—]+\s|,\s+(?=(?:and|but|so|because|then|also|plus|und|aber|et|mais|y|pero)\s)"  # noqa: RUF001
+)
+_WEAK = re.compile(r"[,、，:]\s*")  # noqa: RUF001
+_BINDING = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unless|if|only|except|until|but|nicht|kein\w*|nie|"
+    r"wenn|ne|pas|jamais|si|nunca|не|нет|если)\b|n't\b|n’t\b",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""Negations and conditions: what is cut off may hold none of what is kept."""
+_LEAST = 40
+"""Characters of the shortest piece of a sentence that is worth quoting."""
+_ASKED = 120
+"""Characters of a question that an answer is quoted with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a turn, and whether something of its sentence was cut off before and after it."""
+
+    place: int
+    start: int
+    end: int
+    before: bool = False
+    after: bool = False
+
+
+def pieces(place: int, sentence: Sentence, room: int) -> list[Piece]:
+    """The sentence, or, where it is longer than there is room, the stretches of it that may stand alone."""
+    if len(sentence.text) <= room:
+        return [Piece(place, sentence.start, sentence.end)]
+    found: list[Piece] = []
+    position = 0
+    while position < len(sentence.text) and len(found) < 2:
+        end = _cut(sentence.text, position, room - 2)
+        if end is None:
+            break
+        stop = sentence.start + end
+        found.append(Piece(place, sentence.start + position, stop, position > 0, stop < sentence.end))
+        position = end
+        while position < len(sentence.text) and not sentence.text[position].isalnum():
+            position += 1
+        position += len(_joint(sentence.text[position:]))
+    return found
+
+
+def _joint(text: str) -> str:
+    found = re.match(r"(?:and|but|so|because|then|also|plus)\s+", text, re.IGNORECASE)
+    return found.group() if found else ""
+
+
+def _cut(text: str, start: int, room: int) -> int | None:
+    """Where a stretch that begins there and fits may end: at a strong break, else at a comma behind which nothing is
+    negated and no condition follows."""
+    if len(text) - start <= room:
+        return len(text)
+    strong = [match.start() for match in _STRONG.finditer(text, start) if match.start() - start <= room]
+    strong = [stop for stop in strong if stop - start >= _LEAST]
+    weak = [match.start() for match in _WEAK.finditer(text, start) if _LEAST <= match.start() - start <= room]
+    best = strong[-1] if strong else None
+    for stop in reversed(weak):
+        if best is not None and stop < best + _LEAST:
+            break
+        following = _STRONG.search(text, stop)
+        if not _BINDING.search(text[stop : following.start() if following else len(text)]):
+            return stop
+    return best
+
+
+def quotation(turns: Sequence[Event], quoted: Sequence[Piece], asked: Piece | None = None) -> Quotation:
+    """The words of some stretches in a frame: those of one turn together, those of several parted by dots."""
+    joined = list(_joined(quoted))
+    parts = [_words(turns[one.place].text, one) for one in joined]
+    last = turns[quoted[-1].place]
+    words = GAP.join(parts)
+    questions = (asked,) if asked else ()
+    return Quotation(
+        speaker=name_of(last),
+        said_at=last.ts,
+        words=words,
+        excerpts=tuple(Excerpt(turns[one.place].id, one.start, one.end) for one in (*questions, *joined)),
+        meant=dated(words, last.ts).meant,
+        asked=_words(turns[asked.place].text, asked) if asked else "",
+        place=_place(last),
+    )
+
+
+def fits(made: Quotation) -> bool:
+    return len(made.framed) <= LONGEST
+
+
+def room_of(turn: Event) -> int:
+    """Characters that the words of a turn may have, so that they fit with their frame and a day or two in brackets."""
+    return LONGEST - len(_place(turn) or name_of(turn)) - 50
+
+
+def question(place: int, turn: Event, sentence: Sentence) -> Piece:
+    """What an answer is quoted with: the sentence, or the end of a long one."""
+    if len(sentence.text) <= _ASKED:
+        return Piece(place, sentence.start, sentence.end)
+    breaks = [match.end() for match in _WEAK.finditer(sentence.text) if len(sentence.text) - match.end() <= _ASKED]
+    blanks = [match.end() for match in re.finditer(r"\s", sentence.text) if len(sentence.text) - match.end() <= _ASKED]
+    start = (breaks or blanks or [len(sentence.text) - _ASKED])[0]
+    return Piece(place, sentence.start + start, sentence.end, before=True)
+
+
+def _joined(quoted: Sequence[Piece]) -> Iterator[Piece]:
+    """Stretches that follow each other in one turn as one stretch."""
+    run: list[Piece] = []
+    for one in [*quoted, None]:
+        if run and (one is None or one.place != run[-1].place or one.start < run[-1].start):
+            yield Piece(run[0].place, run[0].start, run[-1].end, run[0].before, run[-1].after)
+            run = []
+        if one is not None:
+            run.append(one)
+
+
+def _words(text: str, one: Piece) -> str:
+    said = " ".join(text[one.start : one.end].split())
+    return f"{CUT if one.before else ''}{said}{CUT if one.after else ''}"
+
+
+def _place(turn: Event) -> str:
+    """Of a document, its file and heading."""
+    if turn.role != "document":
+        return ""
+    file, heading = turn.meta.get("file"), turn.meta.get("heading")
+    path = [str(part) for part in heading] if isinstance(heading, list | tuple) else []  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return " › ".join([str(file) if file else name_of(turn), *path])[-200:]  # noqa: RUF001
