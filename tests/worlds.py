@@ -1,7 +1,7 @@
 """Worlds: a store, a tenant and a clock, with a vocabulary that puts memories into them in one line."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,6 +35,7 @@ from recollect.domain.level import Derivation, Level
 from recollect.domain.observation import Cursor, Operation, Use, Used
 from recollect.domain.observation import Told as ToldChanges
 from recollect.domain.query import Filters, Page
+from recollect.domain.quotation import Excerpt, Quotation
 from recollect.domain.record import Open, Pending, ProfileField, Resolved, Rules, Verdict
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Principal, Role, Scope, Sight
@@ -139,6 +140,23 @@ class World:
             "created_at": self.clock.now(),
         }
         return Version(**{**given, **fields})
+
+    def quoted(self, *events: Event, words: str | None = None, **fields: Any) -> Bullet:
+        """A sentence that quotes these events, each as a whole."""
+        given = {
+            "speaker": events[0].author,
+            "said_at": events[0].ts,
+            "words": words or " … ".join(event.text for event in events),
+            "excerpts": tuple(Excerpt(event.id, 0, len(event.text)) for event in events),
+        }
+        said = Quotation(**{**given, **fields})
+        return Bullet(said.plain, tuple(EventWitness(event.id) for event in events), quotation=said)
+
+    def quoting(self, item: Item, *events: Event, besides: Sequence[Event] = (), **fields: Any) -> Version:
+        """A version that quotes these events, and has further witnesses besides."""
+        more = [Bullet("So it is.", tuple(EventWitness(event.id) for event in besides))] if besides else []
+        bullets = (self.quoted(*events), *more)
+        return self.version(item, content=bullets[0].text, **{"bullets": bullets, **fields})
 
     def shorter(self, version: Version, content: str = "tea", **fields: Any) -> Version:
         """The hint that a version is compressed to."""

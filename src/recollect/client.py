@@ -13,6 +13,7 @@ from recollect.domain.codec import moment, when
 from recollect.domain.event import Event, Trust
 from recollect.domain.ids import EventId, ItemId, RecordId, Rev, VersionId
 from recollect.domain.item import Artifact, LockReason, Visibility
+from recollect.domain.job import Pending
 from recollect.domain.level import Level
 from recollect.domain.query import Answer, Filters, Query, Result
 from recollect.domain.record import Epoch
@@ -221,6 +222,11 @@ class Client:
         advanced = _epoch(self._post(f"/api/projects/{quote(project_id, safe='')}/epoch", {"reason": reason}))
         assert advanced is not None, "an epoch that was advanced is there"
         return advanced
+
+    def pending(self) -> Pending:
+        """What is still to be made of messages by the server's jobs."""
+        told = self._get("/api/pending")
+        return Pending(**{field.name: told[field.name] for field in fields(Pending)})
 
     def health(self) -> Mapping[str, Any]:
         """What the server says of itself."""

@@ -12,7 +12,7 @@ from recollect.care.erase import Wipe
 from recollect.care.restore import Target
 from recollect.clock import Clock
 from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev
-from recollect.domain.job import JobStatus
+from recollect.domain.job import Job, JobStatus, Pending, pending
 from recollect.domain.journal import Head
 from recollect.domain.scope import Principal, Role, Scope, actor
 from recollect.domain.turn import Mode
@@ -20,7 +20,7 @@ from recollect.errors import Forbidden, NotFound, StoreError, checked
 from recollect.gate import Gate, must
 from recollect.holdings import Kept
 from recollect.policy import access
-from recollect.policy.access import Action
+from recollect.policy.access import Action, Denied
 from recollect.policy.categories import Categories, parse
 from recollect.policy.rollback import Plan
 from recollect.policy.upkeep import Upkeep
@@ -201,6 +201,19 @@ class Custody:
         """How the tenant's jobs stand."""
         self._gate.allow(Action.OVERSEE)
         return self._store.jobs(self._tenant)
+
+    def pending(self) -> Pending:
+        """What is still to be made of messages by jobs: of all, for those who may look at the jobs, else of those in
+        one's own threads."""
+        found = self._store.jobs(self._tenant, open_only=True)
+        if isinstance(access.may(self.principal, Action.OVERSEE), Denied):
+            found = [status for status in found if self._about_ones_own(status.job)]
+        return pending(found)
+
+    def _about_ones_own(self, job: Job) -> bool:
+        about = job.payload.get("episode_id") or job.payload.get("item_id")
+        held = self._store.item(self._tenant, ItemId(str(about))) if about else None
+        return held is not None and self._gate.sees(held.item)
 
     def counts(self) -> Mapping[tuple[str, str, str], int]:
         """Operational events by node, operation and outcome."""

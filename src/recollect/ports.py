@@ -350,7 +350,9 @@ class Store(Protocol):
 
     def enqueue(self, tenant: TenantId, jobs: Sequence[Job]) -> None: ...
 
-    def jobs(self, tenant: TenantId) -> Sequence[JobStatus]: ...
+    def jobs(self, tenant: TenantId, *, open_only: bool = False) -> Sequence[JobStatus]:
+        """How the jobs stand; with `open_only`, without those that are done."""
+        ...
 
     def tidy(self, tenant: TenantId, *, before: datetime) -> int:
         """Forget receipts, turns, and jobs that were done, from before then: how many. Memory is not touched."""

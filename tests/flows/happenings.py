@@ -204,6 +204,16 @@ class Happenings(RuleBasedStateMachine):
         )
         self.apply(data, Derive(version), *([self._promotion(item, version.id)] if promoted else []))
 
+    @precondition(lambda self: self.now.events and self.now.items)
+    @rule(data=st.data())
+    def quote(self, data: st.DataObject) -> None:
+        """Somebody's own words: the version needs every event that it quotes."""
+        item = self.pick(data, self.items())
+        ids = [EventId(event["id"]) for event in self.some_events(data)]
+        events = self.store.events_by_id(self.tenant, ids)
+        split = data.draw(st.integers(1, len(events)))
+        self.apply(data, Derive(self.world.quoting(item, *events[:split], besides=events[split:])))
+
     @precondition(lambda self: self.now.versions)
     @rule(data=st.data(), elsewhere=st.booleans(), cited=st.booleans())
     def derive_from_a_version(self, data: st.DataObject, elsewhere: bool, cited: bool) -> None:

@@ -115,6 +115,8 @@ def loose_ends(now: Snapshot) -> Iterator[str]:
             yield f"version {id} is derived from {version.derived_from}, which is hidden"
         if version.bullets and not now.evidence(version):
             yield f"version {id} has no evidence left"
+        if gone := version.quoted - now.events.keys():
+            yield f"version {id} quotes {gone}, which are hidden"
     for id, item in now.items.items():
         active = item.active_version_id
         if active and (active not in now.versions or now.versions[active].item_id != id):
@@ -190,7 +192,8 @@ def _lost(then: Snapshot, now: Snapshot, constitutional: Iterable[str], kept: se
         lost |= {id for id, event in then.events.items() if event["item_id"] in lost}
         for id, version in then.versions.items():
             cited = then.evidence(version)
-            if {version.item_id, version.derived_from} & lost or (cited and cited <= lost):
+            stood_on = {version.item_id, version.derived_from, *version.quoted}
+            if stood_on & lost or (cited and cited <= lost):
                 lost.add(id)
     return lost
 

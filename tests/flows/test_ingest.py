@@ -16,26 +16,33 @@ from recollect.domain.event import Trust
 from recollect.domain.item import Artifact, ArtifactType, Episode, Fact
 from recollect.domain.query import Filters
 from recollect.domain.record import Open
+from recollect.domain.witness import bare
 from recollect.errors import Invalid, KeyReused
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
 from recollect.models.local import LocalEmbedder
+from recollect.policy import distil
+from recollect.policy.distil.notation import SECTIONS
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.write.extraction import Caps
 from recollect.write.foreign import Thread
 from tests.hunt import examples
+from tests.policy.talk import HIDDEN, LINES, Fake, Line, weighed
+from tests.policy.test_vocabulary import made_up, sources
+from tests.policy.test_vocabulary import words as words_of
 from tests.worlds import World
 
 EMBEDDER = LocalEmbedder()
+KEEPER = Fake(lambda text: weighed(0.0 if "haha" in text else 0.9))
+"""Everything is worth keeping but laughter."""
 MARCH = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 FACTS = Filters(kinds=frozenset({"fact"}))
 
 
 @pytest.fixture
 def memory(world: World, tmp_path: Path) -> Memory:
-    deps = Deps(
-        world.store, world.clock, FileErasures(tmp_path / "erasures"), FileSeal(tmp_path / "key"), embedder=EMBEDDER
-    )
+    erasures, seal = FileErasures(tmp_path / "erasures"), FileSeal(tmp_path / "key")
+    deps = Deps(world.store, world.clock, erasures, seal, embedder=EMBEDDER, keeper=KEEPER)
     return Memory(deps, Principal(tenant=world.tenant, id="mira", role=Role.ADMIN))
 
 
@@ -57,8 +64,7 @@ def test_a_turn_becomes_evidence_and_a_memory_that_cites_it(memory: Memory):
     )
     [item_id] = taken.items
     shown = memory.show(item_id)
-    assert "walnuts" in shown.words
-    assert "Mira" in shown.words
+    assert shown.words == 'Mira, 2 March 2026: "I\'m allergic to walnuts, so please never use them."'
     assert [event.id for event in shown.evidence] == list(taken.event_ids)
     assert shown.item.origin_at == MARCH
 
@@ -178,10 +184,12 @@ def test_nothing_untrusted_takes_over_from_what_is_trusted(memory: Memory):
     assert memory.show(mine.item_id).item.superseded_by is None
 
 
-def test_a_turn_makes_only_so_many_memories(memory: Memory):
+def test_a_turn_makes_only_so_many_memories_and_what_is_left_out_is_named(memory: Memory):
     few = Memory(replace(memory._deps, caps=Caps(turn=1, day=2)), memory.principal)
     text = "My sister Ines lives in Lyon. My brother Emil works at Orbis. I'm allergic to celery. I prefer tea."
-    assert len(few.ingest([say(text)], wait=True, thread_id="a").items) == 1
+    taken = few.ingest([say(text, ts=MARCH)], wait=True, thread_id="a")
+    assert len(taken.items) == 1
+    assert taken.left_out == ('Mira, 2 March 2026: "I\'m allergic to celery. I prefer tea."',)
     assert len(few.ingest([say("My aunt Freya lives in Bergen.")], wait=True, thread_id="b").items) == 1
     assert few.ingest([say("My uncle Hugo lives in Porto.")], wait=True, thread_id="c").items == ()
 
@@ -251,6 +259,86 @@ def test_everything_that_is_made_has_its_witnesses(memory: Memory, world: World)
         change = entry.change
         if isinstance(change, Create) and change.item.kind == "fact":
             assert memory.show(change.item.id).evidence
+
+
+# -- who said it, and how often -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["I live in Graz.", "We moved the release to Thursdays, because of the tests."])
+def test_two_speakers_are_never_the_same_i(memory: Memory, text: str):
+    memory.ingest([say(text, "Mira"), say(text, "Emil")], wait=True, thread_id="a")
+    memory.ingest([say(text, "Freya")], wait=True, thread_id="b")
+    kept = memory.lines(FACTS)
+    assert sorted(one.words.split(",")[0].split()[0] for one in kept) == ["Emil", "Freya", "Mira"]
+    assert all(len(memory.show(one.item.id).evidence) == 1 for one in kept)
+
+
+@pytest.mark.parametrize("text", ["I live in Graz.", "We moved the release to Thursdays, because of the tests."])
+def test_who_says_it_again_adds_a_witness_and_the_words_stay(memory: Memory, text: str):
+    first = memory.ingest([say(text, ts=MARCH)], wait=True, thread_id="a")
+    before = words(memory)
+    again = memory.ingest([say(text.lower(), ts=MARCH + timedelta(days=3))], wait=True, thread_id="b")
+    assert words(memory) == before
+    assert again.items == first.items
+    [item_id] = first.items
+    assert {event.id for event in memory.show(item_id).evidence} == {*first.event_ids, *again.event_ids}
+
+
+def test_what_is_said_twice_in_one_breath_counts_once_with_both_witnesses(memory: Memory):
+    said = [say("I live in Graz.", ts=MARCH), say("haha"), say("i live in graz!", ts=MARCH + timedelta(hours=1))]
+    taken = memory.ingest(said, wait=True, thread_id="a")
+    [item_id] = taken.items
+    assert words(memory) == ["Mira lives in Graz."]
+    assert {event.id for event in memory.show(item_id).evidence} == {taken.event_ids[0], taken.event_ids[2]}
+
+
+FACTS_OF_A_LIFE = [
+    "I live in Graz.", "I live in Linz.", "My port is 8080.", "My port is 9090.", "We use tabs.", "We never use tabs.",
+    "I work at Orbis.", "I work at Orbis as a baker.", "Our dog is called Rex.", "no wait, it's Max", "Я живу в Казани.",
+    "I own 2 boats.", "I own 3 boats.", "I'm allergic to walnuts.", "I prefer tea.", "I prefer green tea.",
+]  # fmt: skip
+
+
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(["Mira", "Emil"]), st.sampled_from(FACTS_OF_A_LIFE)), min_size=1, max_size=8))
+def test_every_fact_of_a_batch_is_decided(memory: Memory, told: list[tuple[str, str]]):
+    """Whatever lies near it, and whatever was made of those before it: its turn bears witness to a memory."""
+    mint = memory._deps.clock.mint()
+    unlimited = Memory(replace(memory._deps, caps=Caps(turn=99, day=9_999)), memory.principal)
+    said = [say(text, author, ts=MARCH + timedelta(hours=at)) for at, (author, text) in enumerate(told)]
+    taken = unlimited.ingest(said, wait=True, thread_id=f"thread {mint}", user_id=f"user {mint}")
+    cited = {event.id for item_id in taken.items for event in memory.show(item_id).evidence}
+    assert cited == set(taken.event_ids)
+    held = memory.items(Filters(user_id=f"user {mint}", kinds=frozenset({"fact"})))
+    assert {item.id for item in held} == set(taken.items)
+
+
+# -- what is stored -------------------------------------------------------------------------------------------
+
+
+def stored(memory: Memory, world: World, user: str) -> list[tuple[str, str]]:
+    """Every text that is stored of a user's memories, with its level, as it is served."""
+    items = memory.items(Filters(user_id=user))
+    versions = [one for item in items for one in world.store.versions(world.tenant, item.id)]
+    return [(one.level.name, distil.served(one.content, one.bullets)) for one in versions]
+
+
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(LINES)
+def test_no_stored_text_holds_a_word_that_nobody_said(memory: Memory, world: World, lines: list[Line]):
+    mint = memory._deps.clock.mint()
+    user = f"user {mint}"
+    said = [
+        say(line[-1], line[0], line[1], MARCH + timedelta(minutes=at), trust=Trust.TRUSTED)  # type: ignore[arg-type]
+        for at, line in enumerate(lines)
+    ]
+    taken = memory.ingest(said, wait=True, thread_id=f"thread {mint}", user_id=user)
+    memory.close_episode(taken.episode_id)
+    heard = sources(memory.thread(taken.episode_id))
+    for level, text in stored(memory, world, user):
+        if level in ("R3", "R2"):
+            assert not made_up(bare(text), heard, words_of(*SECTIONS)), (level, text)
+        assert level == "R4" or not any(secret in text for secret in HIDDEN), (level, text)
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -297,6 +297,51 @@ def test_a_retracted_event_hides_the_version_it_alone_witnessed_and_no_other(wor
     assert words(world, item) == []
 
 
+def test_a_retracted_event_hides_every_version_that_quotes_it(world: World):
+    _, (first, second) = world.say("I drink tea.", "Only tea.")
+    item = world.keep()
+    quoted, cited = world.quoting(item, first, besides=[second]), world.version(item, first, second)
+    hint = world.shorter(quoted)
+    world.apply(Derive(quoted), Derive(cited), Derive(hint))
+    appended, derived = OneEntry(Seq(2)), Seq(5)
+    assert is_refused(world, appended, "2 later entries built on this").entries == (derived, derived + 2)  # type: ignore[attr-defined]
+    before = world.state()
+    roll_back(world, appended, cascade=True)
+    assert words(world, item) == [cited.id]
+    last = world.store.head(world.tenant)
+    discarded = next(e.header.seq for e in world.journal() if e.header.rev == last.rev and e.header.undoes == derived)
+    is_refused(world, OneEntry(discarded), "what it stands on does not come back")
+    roll_back(world, ToRevision(world.scope, Rev(last.rev - 1)))
+    assert world.state() == before
+
+
+def test_an_event_that_came_back_is_quoted_by_what_came_back_with_it(world: World):
+    _, (first, second) = world.say("I drink tea.", "Only tea.")
+    item = world.keep()
+    quoted = world.quoting(item, first, second)
+    world.apply(Derive(quoted))
+    roll_back(world, OneEntry(Seq(3)), cascade=True)
+    gone = rev(world)
+    assert words(world, item) == []
+    roll_back(world, ToRevision(world.scope, Rev(gone - 1)))
+    assert words(world, item) == [quoted.id]
+    back = OneEntry(Seq(world.store.head(world.tenant).seq - 1))
+    assert len(is_refused(world, back, "1 later entries built on this").entries) == 1  # type: ignore[attr-defined]
+    is_refused(world, OneEntry(Seq(2)), "1 later entries built on this")
+    roll_back(world, back, cascade=True)
+    assert words(world, item) == []
+
+
+def test_what_a_constitutional_memory_quotes_stays(world: World):
+    _, (first, second) = world.say("I drink tea.", "Only tea.")
+    item = world.keep()
+    world.apply(Derive(world.quoting(item, second, besides=[first])))
+    protect(world, item)
+    is_refused(world, OneEntry(Seq(3)), "something that stays is built on it", cascade=True)
+    roll_back(world, OneEntry(Seq(2)))
+    assert [event.id for event in world.store.events(world.tenant, second.item_id)] == [second.id]
+
+
 def test_a_version_goes_with_its_last_evidence_even_when_that_came_back_later_than_it(world: World):
     _, (first, second) = world.say("Ana drinks tea.", "Only tea.")
     item = world.keep()

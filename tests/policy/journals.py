@@ -23,6 +23,7 @@ from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, RecordId, Seq, VersionId
 from recollect.domain.item import Archived, Episode, Fact, Item, Visibility
 from recollect.domain.level import Derivation, Level
+from recollect.domain.quotation import Excerpt, Quotation
 from recollect.domain.record import Contradiction, Open, Resolved, Verdict
 from recollect.domain.refs import item_of, refs
 from recollect.domain.relation import Relation
@@ -60,6 +61,19 @@ def version(name: str, of: str, *events: str, derived_from: str | None = None) -
         derivation=Derivation.MERGE if derived_from else None,
         created_at=NOON,
     )
+
+
+def quoting(name: str, of: str, *events: str, besides: str | None = None) -> Version:
+    """A version that quotes these events, and says something of its own that another one bears witness to."""
+    said = Quotation(
+        speaker="ann",
+        said_at=NOON,
+        words=" … ".join(f"I said {id}" for id in events),
+        excerpts=tuple(Excerpt(EventId(id), 0, len(f"I said {id}")) for id in events),
+    )
+    bullet = Bullet(said.plain, tuple(EventWitness(EventId(id)) for id in events), quotation=said)
+    own = () if besides is None else (Bullet("so", (EventWitness(EventId(besides)),)),)
+    return replace(version(name, of, *events), bullets=(bullet, *own))
 
 
 def relation(name: str, a: str, b: str, strength: float = 0.5) -> Relation:
@@ -248,6 +262,8 @@ def _step(draw: st.DrawFn, life: Life, move: str, number: int) -> None:
             if draw(st.booleans()):
                 first = life.events[cited[0]]
                 made = replace(made, bullets=(Bullet("all", (RangeWitness(first.item_id, first.seq, first.seq),)),))
+            elif draw(st.booleans()):
+                made = replace(made, bullets=quoting(made.id, made.item_id, *cited).bullets)
             life.say(Derive(made))
         case "revise":
             item = life.items[one(life.items)]

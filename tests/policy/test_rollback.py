@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.change import (
@@ -13,6 +13,7 @@ from recollect.domain.change import (
     Change,
     Create,
     Derive,
+    Discard,
     Disclose,
     Edit,
     Erase,
@@ -48,7 +49,7 @@ from recollect.policy.rollback import (
     withdrawn_events,
 )
 from tests.hunt import examples
-from tests.policy.journals import Life, event, lives, memory, past, pasts, relation, version
+from tests.policy.journals import Life, event, lives, memory, past, pasts, quoting, relation, version
 from tests.strategies import NOON
 
 A = memory("a")
@@ -148,6 +149,9 @@ def test_the_order_in_which_entries_are_given_does_not_matter(life, order):
             edit(replace(A, active_version_id=VersionId("v")), active_version_id=None),
         ),
         (Derive(version("v", "a", "e")), Derive(version("w", "b", "f", derived_from="v"))),
+        (Append(event("e")), Derive(quoting("v", "a", "e"))),
+        (Append(event("f")), Derive(quoting("v", "a", "e", "f"))),
+        (Undo(Seq(7), Append(event("e"))), Undo(Seq(8), Derive(quoting("v", "a", "e")))),
         (Link(relation("r", "a", "b")), Unlink(relation("r", "a", "b"))),
         (Unlink(relation("r", "a", "b")), Link(relation("s", "a", "b"))),
     ],
@@ -166,6 +170,7 @@ def test_it_builds_on_it(earlier, later):
         (Create(A), Create(memory("b"))),
         (Append(event("e")), Append(event("f", seq=2))),
         (Append(event("e")), Derive(version("v", "a", "e"))),
+        (Append(event("f")), Derive(quoting("v", "a", "e", besides="f"))),
         (Link(relation("r", "a", "b")), Link(relation("s", "b", "a"))),
         (Link(relation("r", "a", "b")), edit(A, importance=5)),
         (Derive(version("v", "a", "e")), Derive(version("w", "a", "e"))),
@@ -247,6 +252,28 @@ def test_an_event_that_goes_with_its_episode_takes_its_versions_along():
     thread = memory("thread", episode=True)
     journal = pasts([Create(thread), Create(A), Append(event("e")), Derive(version("v", "a", "e"))])
     assert seqs(dependents([journal[0]], journal[1:], {V: {E: True}})) == [3, 4]
+
+
+def test_a_version_goes_with_any_event_that_it_quotes_however_many_witnesses_are_left():
+    quoted = quoting("v", "a", "e", "f", besides="g")
+    journal = pasts([Create(A), *(Append(event(id, seq=seq)) for seq, id in enumerate("efg", 1)), Derive(quoted)])
+    live = {V: {E: True, F: True, EventId("g"): True}}
+    assert seqs(dependents([journal[1]], journal[2:], live)) == [5]
+    assert seqs(dependents([journal[2]], journal[3:], live)) == [5]
+    assert dependents([journal[3]], journal[4:], live) == []
+
+
+@pytest.mark.parametrize("gone", ["e", "f"])
+def test_a_version_does_not_come_back_without_every_event_that_it_quotes(gone):
+    quoted = quoting("v", "a", "e", "f", besides="g")
+    hidden = [past(9, Undo(Seq(5), Discard(quoted)))]
+    live = tuple(event(id, seq=seq) for seq, id in enumerate("efg", 1) if id != gone)
+    made = plan(hidden, [], Standing(evidence=live), cascade=False)
+    assert (made.undo, why(made)) == ((), {9: "what it stands on does not come back"})
+    with_it = [past(8, Undo(Seq(1), Retract(event(gone)))), *hidden]
+    assert undone(plan(with_it, [], Standing(evidence=live), cascade=False)) == [9, 8]
+    whole = tuple(event(id, seq=seq) for seq, id in enumerate("ef", 1))
+    assert undone(plan(hidden, [], Standing(evidence=whole), cascade=False)) == [9]
 
 
 def test_the_events_that_undoing_would_withdraw_are_those_that_were_appended():
@@ -510,7 +537,34 @@ def whole(made: list[Change | None]) -> bool:
         for name in ("item_id", "derived_from", "from_id", "to_id", "memory_a", "memory_b", "active_version_id")
         if value.get(name)
     }
-    return needed <= ids
+    return needed | _quoted(rows) <= ids
+
+
+def _quoted(rows: list[dict]) -> set[str]:
+    """The events that the versions among these rows quote."""
+    quotations = [
+        bullet["quotation"]
+        for row in rows
+        for bullet in row.get("version", {}).get("bullets", ())
+        if "quotation" in bullet
+    ]
+    return {excerpt["event_id"] for quotation in quotations for excerpt in quotation["excerpts"]}
+
+
+@settings(max_examples=examples(200))
+@given(life=lives(steps=18), data=st.data())
+def test_whichever_event_is_taken_back_no_quotation_of_it_is_left(life, data):
+    journal = life.pasts()
+    chosen = [entry for entry in journal if isinstance(entry.plain, Append)]
+    assume(chosen)
+    one = data.draw(st.sampled_from(chosen))
+    later = dependents([one], journal, life.cited)
+    quoting_it = {made.id for made in life.versions.values() if one.plain.event.id in made.quoted}
+    derived = {entry.plain.version.id for entry in later if isinstance(entry.plain, Derive)}
+    assert quoting_it <= derived
+    made = plan([one], later, Standing(), cascade=True)
+    rows = [json.loads(canonical(row)) for row in replay.state([*life.changes, *made.undo])]
+    assert _quoted(rows) <= {value["id"] for row in rows for kind, value in row.items() if kind == "event"}
 
 
 @settings(max_examples=examples(100))

@@ -6,15 +6,17 @@ prints each thread before and after.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Body, Episode, Fact, Item, Visibility, Workflow
 from recollect.domain.witness import Bullet
+from recollect.models.keeper import LocalKeeper
 from recollect.policy import distil
 from recollect.policy.distil.material import witnesses
+from recollect.weighing import weigh
 
 Line = tuple[str, str] | tuple[str, str, str]
 
@@ -83,12 +85,19 @@ def statement(body: Body, text: str, lines: Sequence[Line] = ()) -> distil.Mater
 
 
 def told(name: str, material: distil.Material) -> Told:
-    log, summary = distil.clean(material), distil.summarise(material)
+    """The thread as it is served, weighed by the bundled keeper."""
+    weights = weigh(material.events, range(len(material.events)), LocalKeeper())
+    log, summary = distil.clean(material), distil.summarise(replace(material, weights=weights))
     assert summary is not None
     packet = distil.packet(material.item, summary.content, summary.bullets)
     return Told(
-        name, material, log.content, summary.content, packet, distil.trace(material.item, packet, summary.content)
-    )  # fmt: skip
+        name=name,
+        material=material,
+        log=log.content,
+        summary=distil.served(summary.content, summary.bullets),
+        packet=packet,
+        trace=distil.trace(material.item, packet, summary.content),
+    )
 
 
 CHAT = episode(

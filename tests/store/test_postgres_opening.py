@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -23,7 +24,7 @@ from recollect.store.migrations import migrations
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore
 from tests.postgres import fresh_database
-from tests.worlds import World
+from tests.worlds import World, furnish
 
 LATEST = len(migrations("recollect.store.postgres.migrations"))
 ACME = TenantId("acme")
@@ -187,6 +188,32 @@ def test_a_migration_that_somebody_else_is_at_is_waited_for_as_long_as_the_patie
             PostgresEngine(postgres_database, patience=0.2)
     with opened(postgres_database):
         assert version(postgres_database) == LATEST
+
+
+BEFORE_QUOTATIONS = (
+    "drop table recollect.participants, recollect.private_events",
+    "drop index recollect.items_private",
+    "alter table recollect.witnesses drop column quoted",
+    "delete from recollect.recollect_schema where version = 5",
+)
+
+
+def test_an_old_store_learns_who_took_part_when_its_owner_opens_it_superuser_or_not():
+    with temporary_postgres(options={"fsync": "off"}) as server:
+        run(server.url, "create role keeper login createrole createdb", "create database memory owner keeper")
+        place = urlsplit(server.url)._replace(path="/memory").geturl()
+        run(place, "create extension vector")
+        with opened(as_login(place, "keeper")) as world:
+            for tenant in (ACME, TenantId("other")):
+                world.store.create_tenant(tenant, at=world.clock.now())
+                furnish(replace(world, tenant=tenant))
+            before = {tenant: replace(world, tenant=tenant).dump() for tenant in world.store.tenants()}
+        run(as_login(place, "keeper"), *BEFORE_QUOTATIONS)
+        with opened(as_login(place, "keeper"), create=False) as world:
+            for tenant, rows in before.items():
+                kept = [row for row in rows if '"private_events"' not in row]
+                assert any('"participants"' in row for row in kept)
+                assert replace(world, tenant=tenant).dump() == kept
 
 
 def test_a_login_that_is_only_the_applications_can_use_a_store(postgres_database: str, login: str):

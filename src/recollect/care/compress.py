@@ -164,7 +164,7 @@ class Hammer:
         return Batch(decisions, page[-1].item.id if page else None)
 
     def _has_its_own_job(self, family: Family, now: datetime) -> bool:
-        """Whether a thread fell silent a moment ago: two that close it at once would write the same twice."""
+        """Whether a thread fell silent a moment ago: of two that close it at once, one would work for nothing."""
         last = family.latest[-1:]
         return any(timedelta() <= now - hammer.silent_from(event, self.upkeep) < GRACE for event in last)
 

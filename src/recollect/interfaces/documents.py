@@ -31,7 +31,7 @@ from recollect.domain.change import (
 from recollect.domain.event import Event
 from recollect.domain.ids import short
 from recollect.domain.item import STATES, Item
-from recollect.domain.job import JobStatus
+from recollect.domain.job import JobStatus, Pending
 from recollect.domain.journal import Entry, Header
 from recollect.domain.query import Answer, Result
 from recollect.domain.refs import item_of
@@ -249,6 +249,16 @@ def job_document(status: JobStatus, stage: str) -> dict[str, object]:
         "step": status.step,
         "attempts": status.attempts,
         "last_error": status.last_error,
+    }
+
+
+def pending_document(pending: Pending) -> dict[str, object]:
+    return {
+        "messages": pending.messages,
+        "jobs": pending.jobs,
+        "parked": pending.parked,
+        "why": pending.why,
+        "settled": pending.settled,
     }
 
 

@@ -1,106 +1,132 @@
-"""What a language model says was in the turns, held against the turns: what they do not bear out is dropped."""
+"""What a language model says was in the turns, held against the turns: what they do not bear out is dropped, and what
+they say in other words is quoted."""
 
-import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime
 
-from recollect.domain.event import Event, Trust
+from recollect.domain.event import Event
 from recollect.domain.item import Fact
-from recollect.policy import bands
+from recollect.domain.judgement import Weighed
 from recollect.policy.candidate import Candidate
+from recollect.policy.contents import shared, undated
 from recollect.policy.prompts import ExtractedFact, ExtractedFacts, moment
+from recollect.policy.proof import Proof, day_is_told, prove
 from recollect.policy.secrets import redact
+from recollect.policy.speech.hearing import is_person
 from recollect.policy.speech.planted import planted
-from recollect.policy.wording import fit
-
-_PEOPLE = (None, "user", "human")
-_KNOWN = 0.4
-"""The share of a fact's content words that its witnesses must hold."""
-_STEM = 4
-_WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"\d+")
-_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z]\w+")
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = "(?:" + "|".join(month[:3] + "(?:" + month[3:] + ")?" for month in _MONTHS) + ")"
-# Relative times become dates that nobody said.
-_DATE = re.compile(
-    rf"\b\d{{4}}-\d\d(?:-\d\d)?\b|\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s+)?{_MONTH}\b\.?(?:\s+\d{{1,2}}(?:st|nd|rd|th)?\b)?(?:,?\s+\d{{4}}\b)?",
-    re.IGNORECASE,
-)
-_WEEK = frozenset("monday tuesday wednesday thursday friday saturday sunday week weekend".split())
-_TELLING = frozenset("user said says told uses decided wants plans likes prefers works lives since until".split())
-_COUNTED = {word: number for number, word in enumerate("one two three four five six seven eight nine".split(), 1)}
-_TEENS = {word: number for number, word in enumerate("ten eleven twelve thirteen fourteen fifteen".split(), 10)}
-_TENS = {word: 10 * number for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty".split(), 2)}
+from recollect.policy.speech.reading import Remark, remarks
+from recollect.policy.speech.secret_words import gives_away
+from recollect.policy.speech.sentences import sentences
+from recollect.policy.wording import fit, normal
 
 
 def extracted(answer: ExtractedFacts, turns: Sequence[Event], fresh: frozenset[int]) -> list[Candidate]:
     """The candidates in an answer that the turns bear out and that may be kept, worded as memories are."""
-    found = [_candidate(fact, turns, fresh) for fact in answer.facts]
-    texts: set[str] = set()
-    kept: list[Candidate] = []
-    for candidate in found:
-        if candidate is not None and candidate.text.casefold() not in texts:
-            texts.add(candidate.text.casefold())
-            kept.append(candidate)
-    return kept
+    kept: dict[str, Candidate] = {}
+    for fact in answer.facts:
+        candidate = _candidate(fact, turns, fresh)
+        if candidate is not None:
+            kept.setdefault(candidate.text.casefold(), candidate)
+    return list(_without_shared_keys(list(kept.values())))
+
+
+def _without_shared_keys(found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The candidates; a key that has several values in one answer is none, or each value would take over from the one
+    before."""
+    values: dict[tuple[str, str], set[str]] = {}
+    for one in found:
+        if one.body.key is not None:
+            values.setdefault(_property(one.body), set()).add((one.body.value or "").casefold())
+    for one in found:
+        several = one.body.key is not None and len(values[_property(one.body)]) > 1 and not one.corrects
+        yield replace(one, body=replace(one.body, key=None, value=None)) if several else one
+
+
+def _property(body: Fact) -> tuple[str, str]:
+    return (body.key or "").casefold(), (body.scope or "").casefold()
 
 
 def _candidate(fact: ExtractedFact, turns: Sequence[Event], fresh: frozenset[int]) -> Candidate | None:
-    places = tuple(sorted({number - 1 for number in fact.witnesses}))
+    named = sorted({number - 1 for number in fact.witnesses if 0 < number <= len(turns)})
+    said = [place for place in named if place in fresh and _may_tell(turns[place])]
+    if not said or _hidden(fact, turns[said[-1]].ts.date()):
+        return None
+    proof = prove(normal(fact.text), named, turns, said[-1])
+    if proof is None:
+        return None
     text = fit(fact.text)
-    if text is None or not all(0 <= place < len(turns) for place in places) or not fresh.intersection(places):
-        return None
-    witnesses = [turns[place] for place in places]
-    if not any(_may_tell(turn) for turn in witnesses) or not borne_out(text, witnesses, turns):
-        return None
-    fields = [part for part in (text, fact.key, fact.value, fact.scope) if part]
-    if any(redact(part).found or "[redacted:" in part for part in fields) or planted(text):
-        return None
-    return Candidate(
-        text=text,
-        body=Fact(key=fact.key or None, value=fact.value or None, scope=fact.scope or None, confidence=fact.confidence),
-        category=fact.category,
-        importance=fact.importance,
-        private=fact.private,
-        witnesses=places,
-        valid_from=moment(fact.valid_from),
-        valid_to=moment(fact.valid_to),
-        corrects=fact.corrects,
-    )
+    return _quoted(fact, turns, said[-1]) if proof.doubt or text is None else _told(fact, text, proof, turns)
 
 
 def _may_tell(turn: Event) -> bool:
     """Whether memories may rest on a turn: a person's own words, which do not try to steer."""
-    return turn.role in _PEOPLE and turn.trust is Trust.TRUSTED and not planted(turn.text)
+    return is_person(turn) and not planted(turn.text)
 
 
-def borne_out(text: str, witnesses: Sequence[Event], turns: Sequence[Event]) -> bool:
-    """Whether the witnesses hold most of the words that a text is made of. Names and numbers must have come up in the
-    turns, each of them, but for dates."""
-    undated = _DATE.sub(" ", text)
-    heard = _words(" ".join(f"{turn.author} {turn.text}" for turn in turns))
-    heard |= {str(turn.ts.year + shift) for turn in turns for shift in (-1, 0, 1)} | {"00"}
-    names = {word.lower() for word in _NAME.findall(undated)} - _TELLING
-    names = {name for name in names if name.removesuffix("s") not in _WEEK}
-    numbers = set(_NUMBER.findall(undated))
-    if any(word not in heard and word.removesuffix("s") not in heard for word in names | numbers):
-        return False
-    said = {word[:_STEM] for word in _words(" ".join(f"{turn.author} {turn.text}" for turn in witnesses))}
-    own = {word for part in bands.content(undated) for word in _WORD.findall(part) if len(word) > 2} - _WEEK - _TELLING
-    return sum(word[:_STEM] in said for word in own) >= _KNOWN * len(own)
+def _hidden(fact: ExtractedFact, at: date) -> bool:
+    """Whether a fact gives away a secret, or is an order that somebody planted."""
+    fields = [part for part in (fact.text, fact.key, fact.value, fact.scope) if part]
+    secret = any(redact(part).found or "[redacted:" in part for part in fields)
+    return secret or gives_away(undated(fact.text, at)) or planted(fact.text)
 
 
-def _words(text: str) -> frozenset[str]:
-    """The words and numbers of a text, those that are written out as well."""
-    found = _WORD.findall(text.lower())
-    numbers = [*_NUMBER.findall(text), *(str(number) for number in _spelled(found))]
-    return frozenset([*found, *numbers])
+def _told(fact: ExtractedFact, text: str, proof: Proof, turns: Sequence[Event]) -> Candidate:
+    """The statement in the words of the model."""
+    proved = fact.value is None or prove(fact.value, proof.places, turns, proof.places[-1]) is not None
+    return Candidate(
+        text=text,
+        body=Fact(
+            key=fact.key or None if proved else None,
+            value=fact.value or None if proved else None,
+            scope=fact.scope or None,
+            confidence=fact.confidence,
+        ),
+        category=fact.category,
+        importance=fact.importance,
+        private=fact.private,
+        witnesses=proof.places,
+        valid_from=_moment(fact.valid_from, turns),
+        valid_to=_moment(fact.valid_to, turns),
+        corrects=fact.corrects,
+    )
 
 
-def _spelled(words: Sequence[str]) -> list[int]:
-    small = _COUNTED | _TEENS | _TENS
-    spelled = [small[word] for word in words if word in small]
-    return spelled + [
-        _TENS[first] + _COUNTED[second] for first, second in pairwise(words) if first in _TENS and second in _COUNTED
-    ]
+def _moment(iso: str | None, turns: Sequence[Event]) -> datetime | None:
+    """Since or until when a fact holds, where the turns tell."""
+    at = moment(iso)
+    return at if at and day_is_told(at.date(), turns) else None
+
+
+def _quoted(fact: ExtractedFact, turns: Sequence[Event], said: int) -> Candidate | None:
+    """The words of the turn that say what the fact says, as they would be kept without a model."""
+    worth = [shared(fact.text, sentence.text) for sentence in sentences(turns[said].text)]
+    weights = [replace(_WORTHLESS, keep=1.0) if 2 * one >= max(worth) else _WORTHLESS for one in worth]
+    made = remarks(turns, [said], {said: weights})
+    if not made:
+        return None
+    remark = max(made, key=lambda one: shared(fact.text, one.quotation.words))
+    return Candidate(
+        text=remark.text,
+        quotation=None if remark.told else remark.quotation,
+        body=_of_speaker(fact, remark),
+        category=fact.category,
+        importance=fact.importance,
+        private=fact.private,
+        witnesses=remark.places,
+        valid_from=remark.valid_from,
+        valid_to=remark.valid_to,
+        corrects=fact.corrects,
+    )
+
+
+_WORTHLESS = Weighed(keep=0.0, kinds={}, categories={}, importance=1.0, private=0.0, injection=0.0)
+
+
+def _of_speaker(fact: ExtractedFact, remark: Remark) -> Fact:
+    """What is quoted is the speaker's; it has the key of the fact where that is about the speaker too."""
+    speaker = remark.quotation.speaker
+    own = (fact.scope or "").casefold() == speaker.casefold()
+    return Fact(
+        key=fact.key if own else None, value=fact.value if own else None, scope=speaker, confidence=fact.confidence
+    )

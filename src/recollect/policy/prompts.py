@@ -117,39 +117,54 @@ You read turns of a conversation and write down what will still matter weeks fro
 
 Read all turns; take facts only from the turns marked "new": true. The others show what is talked about.
 
-Keep: who people are, what they like, want, plan, promise, decide and do; their health, family, work and home; what a
-project uses and why; what was agreed, found out or finished; how something is done here, when it was explained.
+Keep: who people are, what they like, want, plan, promise, decide and do; their news, health, family, work and home;
+what a project uses and why; what was agreed, found out or finished, results with their numbers; how something is done
+here, when it was explained; what a question tells in passing ("now that I'm on a 500 Mbit line, how do I …?").
 
 Do not keep:
 - questions, and what merely follows from a question
 - hypotheticals, wishes in passing, jokes, examples, role play, stories
 - quotations and pasted texts: articles, mails, code, logs, tool output
-- small talk, thanks, moods of the moment
+- small talk, compliments, cheering, thanks, moods of the moment
 - instructions for this conversation alone ("make it shorter", "answer in French this time")
-- what an assistant says or suggests, unless a person accepts it in so many words; then the person's turn is a witness
+- what an assistant says or suggests, unless a person accepts it
 - passwords, keys, tokens, card and account numbers, and anything marked as redacted
 - what everybody knows
 
+How to read what was said:
+- a standing wish ("from now on …", "always …", "please never …") is what somebody wants: "Mira wants short answers."
+- "we": the people by name where the turns tell who they are, else "The team" at work, or "Mira and others"
+- bare assent ("yep", "do that") to a proposal or question: the fact is what was proposed, as agreed by who assents; a
+  bare "no" turns it down. An answer that lives from its question says both. In each case both turns are witnesses
+- a correction: the corrected fact alone, and "corrects": true; what it takes back is told nowhere
+- several facts in one message: each by itself, all of them, up to {MOST_FACTS}; one fact is not told twice
+- days: keep the words, and put the date in brackets beside them, reckoned from the date of the turn: "on friday", said
+  on Tuesday 2025-03-11, is "on Friday [2025-03-14]". A day that recurs gets no date
+- vague times ("soon", "in a bit", "the other day", "a while ago"): keep the words, invent no date
+
 How to write a fact:
-- one complete statement that can be read alone: third person, the subject named, no pronouns at all
-- neutral tone, one or two sentences, at most {LONGEST} characters, in the language of the turn
+- one complete statement that can be read alone: third person, the subject named, no pronouns at all, neither "her" nor
+  "their" nor "it": repeat the name or noun
+- neutral tone, no exclamation, no question; one or two sentences, at most {LONGEST} characters; in the language of the
+  turn
 - name the author of a turn by the author's name; an author called "user" is "The user"
-- words, names and numbers as they were said; nothing that was not said
-- relative times become dates, reckoned from the date of the turn: "yesterday" in a turn of 2024-03-05 is 2024-03-04
+- words, names and numbers as they were said; nothing that was not said, nothing concluded from it
 - what was discussed, decided or done is told in the past tense
 
 The fields:
-- key, value: where the fact is one value of one property, such as "home city" and "Porto", else null
+- key, value: where the fact is the one value that something has at a time, such as "home city" and "Porto"; null for
+  what there can be several of (pets, likes, allergies, tasks, events)
 - scope: the person or thing that it is about
 - confidence: 0 to 1; below 0.6 where the speaker was unsure
 - category: one of {", ".join(CATEGORIES)}
 - importance: 5 must never be forgotten (allergies, decisions that bind), 3 useful, 1 hardly
-- private: true for health, money, family matters, beliefs, conflicts, intimate life
+- private: true for health, money, family matters, beliefs, conflicts, intimate life, and what is told in confidence
 - valid_from, valid_to: ISO dates where the words say since when or until when, else null
-- corrects: true where it is said as a correction of something said or known before. Give the corrected fact alone
-- witnesses: the numbers of the turns that prove it
+- corrects: true where it is said as a correction of something said or known before
+- witnesses: the numbers of the turns that prove it, the new one and those that it takes its words from
 
-Give the {MOST_FACTS} most important facts at most. Nothing worth keeping is an empty list, which is often right."""
+Nothing worth keeping is an empty list, which is often right. Of more than {MOST_FACTS} facts, give those that matter
+most."""
 
 _SUMMARY = f"""\
 You sum up a thread for somebody who was not there and reads only this, weeks from now.

@@ -106,6 +106,7 @@ class Clerk:
                 self._derive(version)
             case Discard(version):
                 self._hide("versions", f"v:{version.id}", version.id)
+                self._reworded(version)
                 self.footing.versions.add(version.id)
                 self.footing.shown.discard(version.id)
             case Link(relation):
@@ -303,6 +304,7 @@ class Clerk:
 
     def _derive(self, version: Version) -> None:
         handle = self._live(version.item_id)
+        self._reworded(version)
         known = self.tx.one("select 1 from versions where tenant = :tenant and id = :id", id=version.id)
         if known:
             self._show("versions", version.id)
@@ -327,6 +329,12 @@ class Clerk:
         )
         if version.level is Level.R3:
             self.tx.add_text(f"v:{version.id}", version.item_id, bare(version.content))
+
+    def _reworded(self, version: Version) -> None:
+        """The words of a memory are part of what was read of it: of two who make a version of the same, one looks
+        again."""
+        if handle := self.handles.get(version.item_id):
+            handle.stamped = True
 
     def _version(self, version_id: str, of: ItemId | None = None) -> None:
         self.tx.keep("versions", [version_id])

@@ -160,10 +160,10 @@ def tidy(tx: Tx, before: datetime) -> int:
     return receipts + jobs + turns.forget(tx, before)
 
 
-def list_jobs(tx: Tx) -> list[JobStatus]:
+def list_jobs(tx: Tx, open_only: bool = False) -> list[JobStatus]:
     found = tx.all(
-        f"select step, attempts, lease_token is not null, done_at, failed_at, last_error, {rows.JOB} from jobs "
-        "where tenant = :tenant order by not_before, id"
+        f"select step, state, attempts, lease_token is not null, done_at, failed_at, last_error, {rows.JOB} from jobs "
+        f"where tenant = :tenant {'and done_at is null' if open_only else ''} order by not_before, id"
     )
     return [
         JobStatus(
@@ -175,6 +175,7 @@ def list_jobs(tx: Tx) -> list[JobStatus]:
             done_at=rows.moment(done_at),
             failed_at=rows.moment(failed_at),
             last_error=last_error,
+            state=json.loads(state),
         )
-        for step, attempts, leased, done_at, failed_at, last_error, *job in found
+        for step, state, attempts, leased, done_at, failed_at, last_error, *job in found
     ]

@@ -17,11 +17,9 @@ def check(version: Version, cited: Mapping[EventId, Event]) -> None:
     """Pass, or an error, for the quotations of a version whose witnesses resolve to these events."""
     for quotation in (bullet.quotation for bullet in version.bullets if bullet.quotation):
         stretches = [_line(_stretch(excerpt, cited)) for excerpt in quotation.excerpts]
-        for part in _parts(quotation):
-            if not any(part and part in stretch for stretch in stretches):
-                raise Invalid(
-                    f"version {version.id} quotes what does not stand in its excerpts", "Quote it word for word."
-                )
+        parts = _parts(quotation)
+        if not parts or not all(any(part in stretch for stretch in stretches) for part in parts):
+            raise Invalid(f"version {version.id} quotes what does not stand in its excerpts", "Quote it word for word.")
 
 
 def _stretch(excerpt: Excerpt, cited: Mapping[EventId, Event]) -> str:
@@ -37,7 +35,8 @@ def _stretch(excerpt: Excerpt, cited: Mapping[EventId, Event]) -> str:
 
 def _parts(quotation: Quotation) -> list[str]:
     """The parts of a quotation, each as it was said; one may have been cut at either end."""
-    return [part.strip(f"{LEFT_OUT} ") for part in _line(quotation.words).split(_PARTED)]
+    parts = [part.strip(f"{LEFT_OUT} ") for part in _line(quotation.words).split(_PARTED)]
+    return [part for part in parts if part]
 
 
 def _line(text: str) -> str:

@@ -397,9 +397,9 @@ class SqlStore:
             _must_exist(tx)
             outbox.enqueue(tx, jobs)
 
-    def jobs(self, tenant: TenantId) -> Sequence[JobStatus]:
+    def jobs(self, tenant: TenantId, *, open_only: bool = False) -> Sequence[JobStatus]:
         with self._engine.read(tenant) as tx:
-            return outbox.list_jobs(tx)
+            return outbox.list_jobs(tx, open_only)
 
     def tidy(self, tenant: TenantId, *, before: datetime) -> int:
         with self._engine.write(tenant) as tx:
@@ -465,7 +465,7 @@ def _must_exist(tx: Tx) -> None:
 def _seen(tx: Tx, hits: Mapping[str, float], sight: Sight) -> list[Found]:
     """Hits whose text and memory are live and in sight, best first."""
     seen, values = reading.in_sight(sight)
-    said, readers = privacy.events_for(sight.readers)
+    said, _ = privacy.events_for(sight.readers)
     told, _ = privacy.versions_for(sight.readers)
     live = " and ".join(["not i.withdrawn", *seen])
     found = tx.all(
@@ -477,7 +477,6 @@ def _seen(tx: Tx, hits: Mapping[str, float], sight: Sight) -> list[Found]:
         events=[ref[2:] for ref in hits if ref.startswith("e:")],
         versions=[ref[2:] for ref in hits if ref.startswith("v:")],
         **values,
-        **readers,
     )
     ranked = [Found(ref, ItemId(item_id), hits[ref]) for ref, item_id in found]
     return sorted(ranked, key=lambda hit: (-hit.score, hit.ref))

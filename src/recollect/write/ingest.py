@@ -5,7 +5,7 @@ follows by a job that the same write puts into the outbox.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -32,11 +32,13 @@ from recollect.policy.speech.reading import is_private
 from recollect.policy.upkeep import Upkeep
 from recollect.ports import Embedder, Store
 from recollect.weighing import weigh
+from recollect.write import repeats
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction, Found
 from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
 from recollect.write.owner import Owner
+from recollect.write.repeats import Import
 from recollect.write.threads import Threads
 from recollect.write.vectors import vectors
 from recollect.write.wording import worded
@@ -48,8 +50,8 @@ SHARED = (Visibility.PROJECT_SHARED, Visibility.SYSTEM)
 GROUP = 200
 """Messages of one transaction when many come at once."""
 RECOGNISED = 8
-"""Words from which on a message without a time of its own is a repeat when the thread has it already: people do say
-"yes" twice."""
+"""Words from which on a turn without a time of its own is a repeat when the thread has it already: people do say "yes"
+twice. What is imported is counted instead."""
 
 
 @dataclass(slots=True)
@@ -143,9 +145,11 @@ class Ingest:
         topic_key: str | None = None,
         wait: bool = False,
         capped: bool = True,
+        part_of: Import | None = None,
     ) -> Ingested:
         """Messages into the thread, without those it has already. What is made of them is left to a job, or, with
-        `wait`, is part of the same write, also where a language model makes it."""
+        `wait`, is part of the same write, also where a language model makes it. `part_of`: the import that they are
+        of, which goes on with them."""
         topic, _ = clean(topic_key)
         marks = [title, topic_key or "", *(f"{artifact.type}:{artifact.ref}" for artifact in artifacts)]
         digest = _digest("ingest", self.scope, self.visibility, *messages, *marks) if key else ""
@@ -153,7 +157,8 @@ class Ingest:
         def attempt() -> Ingested:
             now, owner = self.clock.now(), self._owner
             thread, changes = self._thread(now, owner, Episode(clean(title)[0], tuple(artifacts)), topic)
-            taken = self._taken(thread, messages, now)
+            come = part_of.copy() if part_of else None
+            taken = self._taken(thread, messages, now, come)
             changes += self._told(thread, artifacts, topic, now)
             changes += [Append(event) for event in taken.new]
             found = self._found(thread, taken.new, capped=capped) if wait else Found()
@@ -173,15 +178,26 @@ class Ingest:
             }
             private = self._private(taken.new)
             rev = self._apply(thread, [*changes, *decided.changes], now, key, digest, answer, decided, then, private)
+            if part_of and come:
+                part_of.go_on(come)
             return _ingested(answer, rev)
 
         return self._once(key, digest, attempt, lambda receipt: _ingested(json.loads(receipt.answer), receipt.rev))
 
     def many(self, messages: Sequence[Message], *, title: str = "") -> Iterator[Ingested]:
         """A long thread in groups, each durable when it comes out; what is made of them is left to jobs, and no cap
-        leaves anything out."""
+        leaves anything out. What the thread has of it already is not taken in again."""
+        part_of = repeats.begun(messages, self._events() if repeats.from_files(messages) else ())
         for start in range(0, len(messages), GROUP):
-            yield self.take(messages[start : start + GROUP], None, title=title, capped=False)
+            yield self.take(messages[start : start + GROUP], None, title=title, capped=False, part_of=part_of)
+
+    def _events(self) -> Iterator[Event]:
+        """All that the thread has."""
+        thread = self.threads.of(self.scope, self.visibility)
+        last = 0
+        while thread and (page := self.store.events(self.scope.tenant, thread.item.id, last + 1)):
+            yield from page
+            last = page[-1].seq
 
     # -- parts ----------------------------------------------------------------------------------------------
 
@@ -225,7 +241,7 @@ class Ingest:
         self.threads.forget(self.scope, self.visibility)
         return [revise(item, after, now, Verb.UPDATE)]
 
-    def _taken(self, thread: Held, messages: Sequence[Message], now: datetime) -> _Taken:
+    def _taken(self, thread: Held, messages: Sequence[Message], now: datetime, part_of: Import | None) -> _Taken:
         """Messages without their secrets, as events; those that the thread has already as the events they are."""
         bare = [clean(message) for message in messages]
         texts = [message.text for message, _ in bare]
@@ -234,10 +250,11 @@ class Ingest:
         )
         taken = _Taken()
         for message, found in bare:
-            known = [event for event in (*held.get(message.text, ()), *taken.new) if _repeats(message, event)]
-            event = known[0] if known else self._event(thread, message, now)
+            beside = held.get(message.text, ())
+            known = part_of.recognise(message, beside) if part_of else _recognised(message, (*beside, *taken.new))
+            event = known if isinstance(known, Event) else self._event(thread, known, now)
             taken.events.append(event)
-            taken.new += [] if known else [event]
+            taken.new += [] if isinstance(known, Event) else [event]
             taken.redacted += [kind for kind in found if kind not in taken.redacted]
         return taken
 
@@ -356,6 +373,11 @@ def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | 
     asked = [use, codec.encode(scope), visibility.value]
     asked += [part if isinstance(part, str) else codec.encode(part) for part in parts]
     return sha256(codec.canonical(asked).encode(errors="surrogatepass")).hexdigest()
+
+
+def _recognised(message: Message, events: Iterable[Event]) -> Event | Message:
+    """The event that a message is already, or the message."""
+    return next((event for event in events if _repeats(message, event)), message)
 
 
 def _repeats(message: Message, event: Event) -> bool:

@@ -1,8 +1,7 @@
 """Taking in what was said and written elsewhere: documents, conversations, exports, folders of notes."""
 
 import sys
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,14 +12,19 @@ from recollect.domain.item import Visibility
 from recollect.errors import Invalid, NotFound, checked
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
+from recollect.interfaces.cli.following import bar, follow
 from recollect.interfaces.cli.paper import line, say, styled
 
 if TYPE_CHECKING:
+    from recollect.domain.job import Pending
     from recollect.write.formats import Reading, Thread
     from recollect.write.message import Bulk
 
 commands = Commands()
 
+Wait = Annotated[
+    bool, typer.Option("--wait", help="End when all of it has been read, also where the server does that.")
+]
 ENDINGS = (".md", ".markdown", ".txt")
 _TOLD = 5  # of what was left out, so many are told of
 
@@ -56,6 +60,7 @@ def ingest(
     untrusted: Annotated[
         bool, typer.Option("--untrusted", help="Keep it as evidence and believe nothing of it.")
     ] = False,
+    wait: Wait = False,
     json: Json = False,
 ) -> None:
     """Take in documents and conversations, and make memories of them.
@@ -68,49 +73,53 @@ def ingest(
         if len(threads) > 1:
             raise Invalid(f"{source} holds {len(threads)} threads", "Leave --thread out: each has a name of its own.")
         threads = [replace(one, id=thread) for one in threads]
-    take_in(call, replace(read, threads=tuple(threads)), kept, json)
+    take_in(call, replace(read, threads=tuple(threads)), kept, json, wait=wait)
 
 
 def _said_by(thread: "Thread", role: str) -> "Thread":
     return replace(thread, messages=tuple(replace(message, role=role) for message in thread.messages))
 
 
-def take_in(call: Call, read: "Reading", kept: Kept, json: bool) -> None:
-    """All of it into memory, and then what follows from it."""
-    with call.memory() as memory, _progress(sum(len(one.messages) for one in read.threads), "messages") as advance:
+def take_in(call: Call, read: "Reading", kept: Kept, json: bool, *, wait: bool = False) -> None:
+    """All of it into memory, and then what follows from it. What jobs have still to read is told of, also where that
+    ends here: what is durable is not yet what is remembered."""
+    left = sum(len(one.messages) for one in read.threads)
+    with call.memory() as memory, bar("messages taken in", left) as show:
+
+        def taken(count: int) -> None:
+            nonlocal left
+            left -= count
+            show(left)
+
         done = memory.bulk(
-            read.threads, visibility=kept.visibility, user_id=kept.of, project_id=kept.project, progress=advance
+            read.threads, visibility=kept.visibility, user_id=kept.of, project_id=kept.project, progress=taken
         )
-    steps = _follow_up(call)
+    pending, left_to_server = follow(call, lambda memory: memory.pending(), "messages read", wait=wait)
     if json:
-        skipped = [{"where": one.where, "why": one.why} for one in read.skipped]
-        told = {"threads": done.threads, "messages": done.messages, "repeats": done.repeats}
-        paper.document({**told, "redacted": list(done.redacted), "skipped": skipped, "rev": done.rev})
-        return
-    _tell(done, read, left_to_server=steps is None)
+        _document(done, read, pending)
+    else:
+        _tell(done, read, pending, left_to_server=left_to_server)
+    if wait and (pending.parked or not pending.settled):
+        raise typer.Exit(1)
 
 
-def _follow_up(call: Call) -> int | None:
-    """Vectors and memories, made here where no server does it. None where one does."""
-    from recollect import wiring
-    from recollect.interfaces import presence
-    from recollect.interfaces.server import place
+def _document(done: "Bulk", read: "Reading", left: "Pending") -> None:
+    from recollect.interfaces.documents import pending_document
 
-    if presence.find(place(call.settings)):
-        return None
-    worker = wiring.worker(call.settings)
-    try:
-        with _progress(None, "steps") as advance:
-            steps = 0
-            while worker.run_once():
-                steps += 1
-                advance(1)
-            return steps
-    finally:
-        worker.deps.store.close()
+    paper.document(
+        {
+            "threads": done.threads,
+            "messages": done.messages,
+            "repeats": done.repeats,
+            "redacted": list(done.redacted),
+            "skipped": [{"where": one.where, "why": one.why} for one in read.skipped],
+            "rev": done.rev,
+            "pending": pending_document(left),
+        }
+    )
 
 
-def _tell(done: "Bulk", read: "Reading", *, left_to_server: bool) -> None:
+def _tell(done: "Bulk", read: "Reading", left: "Pending", *, left_to_server: bool) -> None:
     from recollect.interfaces.documents import count
 
     known = f", {done.repeats:,} of them known already" if done.repeats else ""
@@ -123,6 +132,14 @@ def _tell(done: "Bulk", read: "Reading", *, left_to_server: bool) -> None:
         say(styled((f"Left out: {len(read.skipped) - _TOLD} more", "yellow")), indent=2)
     if left_to_server:
         say(styled(("The server makes memories of it.", "dim")), indent=2)
+    if left.messages:
+        say(styled((f"Still to be read: {count(left.messages, 'message')}", "yellow")), indent=2)
+    if left.parked:
+        say(styled((f"Not read, since their job failed: {count(left.parked, 'message')}", "yellow")), indent=2)
+    if left.why and not left_to_server:
+        say(styled((f"The last failure: {line(left.why)}", "yellow")), indent=2)
+    if left.messages or left.parked:
+        say(styled(("How far it is: recollect jobs", "dim")), indent=2)
 
 
 # -- reading ------------------------------------------------------------------------------------------------
@@ -217,25 +234,7 @@ def is_foreign(source: str) -> bool:
         return False
 
 
-# -- progress -----------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _progress(total: int | None, noun: str) -> Generator[Callable[[int], None]]:
-    """A bar on a terminal, and nothing in a pipe."""
-    if not sys.stderr.isatty() or total == 0:
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(noun, total=total)
-        yield lambda count: bar.advance(task, count)
-
-
-def foreign(call: Call, source: str, json: bool) -> None:
+def foreign(call: Call, source: str, json: bool, *, wait: bool = False) -> None:
     """`import` of somebody else's export: into the tenant that is there."""
     kept = Kept()
-    take_in(call, _read(call, source, kept), kept, json)
+    take_in(call, _read(call, source, kept), kept, json, wait=wait)

@@ -124,6 +124,9 @@ def _write_lines(file: IO[bytes], lines: Iterable[str]) -> int:
 def import_(
     call: Call,
     file: Annotated[str, typer.Argument(metavar="FILE", help="An export; - is standard input.")],
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Of somebody else's export: end when all of it has been read.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Build a new tenant from an export, or take in somebody else's.
@@ -134,7 +137,7 @@ def import_(
     from recollect.wiring import incoming
 
     if ingesting.is_foreign(file):
-        ingesting.foreign(call, file, json)
+        ingesting.foreign(call, file, json, wait=wait)
         return
 
     settings = call.settings

@@ -67,18 +67,24 @@ def jobs(
 
     with call.memory() as memory:
         found = [(status, _stage(status)) for status in memory.jobs()]
+        pending = memory.pending()
     shown = [(status, stage) for status, stage in found if all or stage != "done"]
     if json:
-        paper.document({"jobs": [documents.job_document(status, stage) for status, stage in shown]})
+        told = [documents.job_document(status, stage) for status, stage in shown]
+        paper.document({"jobs": told, "pending": documents.pending_document(pending)})
         return
     if not shown:
         say("Nothing is waiting.")
         return
+    if pending.messages or pending.parked:
+        parked = f", and {pending.parked:,} whose job failed" if pending.parked else ""
+        say(f"{documents.count(pending.messages, 'message')} still to be read{parked}.")
     paper.table(
         [
             Column("job", style="bold"),
             Column("key", fold=True),
             Column("stage"),
+            Column("done", right=True),
             Column("due", style="dim"),
             Column("tries", right=True),
             Column("last error", fold=True, style="red"),
@@ -88,6 +94,7 @@ def jobs(
                 status.job.kind,
                 line(status.job.key),
                 stage,
+                f"{status.progress[0]:,} of {status.progress[1]:,}" if status.progress else "",
                 describe.minute(status.job.not_before),
                 str(status.attempts),
                 line(status.last_error or ""),

@@ -60,6 +60,16 @@ class Health(BaseModel):
     version: str
 
 
+class PendingAnswer(BaseModel):
+    model_config = _like(such.PENDING)
+
+    messages: int = Field(description="Messages that jobs have still to read, and will.")
+    jobs: int = Field(description="What else is to be done with what came in.")
+    parked: int = Field(description="Messages that nobody reads before a person looks: their job failed for good.")
+    why: str = Field(description="What was wrong the last time that something failed; blank where nothing did.")
+    settled: bool = Field(description="Whether nothing more comes of it by itself.")
+
+
 # -- asking and remembering -----------------------------------------------------------------------------------
 
 

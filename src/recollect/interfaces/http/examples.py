@@ -26,6 +26,7 @@ MORE_CONTEXT: JsonDict = {
     "reason": "uncertainty",
 }
 HEALTH: JsonDict = {"status": "ok", "version": "0.1.0"}
+PENDING: JsonDict = {"messages": 11840, "jobs": 3, "parked": 0, "why": "", "settled": False}
 
 _RESULT: JsonDict = {
     "id": MEMORY_ID,

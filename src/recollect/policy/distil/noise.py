@@ -41,8 +41,8 @@ def is_noise(event: Event, before: Event | None) -> bool:
 
 
 def tidied(event: Event) -> str:
-    """The text of a turn without blanks at the ends of lines, empty lines in a row, and lines said again right away.
-    What a tool prints while it works is left out."""
+    """The text of a turn without blanks at the ends of lines, empty lines in a row, and lines said again right away,
+    which are counted. What a tool prints while it works is left out."""
     lines = [line.rstrip() for line in event.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     if event.role in _TOOLS:
         lines = [line for line in lines if not _PROGRESS.match(line)]
@@ -52,10 +52,14 @@ def tidied(event: Event) -> str:
         if kept and line and line == kept[-1]:
             times += 1
             continue
-        if times > 1:
-            kept[-1] += f" (×{times})"  # noqa: RUF001
-            times = 1
+        kept[-1:] = _counted(kept[-1:], times)
         kept.append(line)
-    if times > 1:
-        kept[-1] += f" (×{times})"  # noqa: RUF001
+        times = 1
+    kept[-1:] = _counted(kept[-1:], times)
     return _BLANKS.sub("\n\n", "\n".join(kept)).strip()
+
+
+def _counted(line: list[str], times: int) -> list[str]:
+    """A line that stands so many times, with their number where that is shorter than to say it again."""
+    marked = [f"{one} (×{times})" for one in line]  # noqa: RUF001
+    return marked if times > 1 and sum(map(len, marked)) < times * sum(map(len, line)) + times - 1 else line * times

@@ -36,7 +36,8 @@ def packet(item: Item, content: str, bullets: Sequence[Bullet]) -> str:
         case Fact() as body:
             return _first(_fact(body, told, bullets), most) or _cut(told, most)
         case Episode() as body:
-            return _packed(_episode(body, content, bullets), most) or _cut(told, most)
+            words = " ".join(bullet.text for bullet in bullets)
+            return _packed(_episode(body, content, bullets), most) or _cut(words or told, most)
         case _:
             return _packed(_anchors(*_said(told, bullets)), most) or _cut(told, most)
 
@@ -111,8 +112,14 @@ def _episode(body: Episode, content: str, bullets: Sequence[Bullet]) -> list[str
     names = dict.fromkeys(bullet.quotation.speaker for bullet in bullets if bullet.quotation)
     texts = [bullet.quotation.words if bullet.quotation else bullet.text for bullet in bullets]
     found = topics([(text, 1.0) for text in texts], texts, names)
-    rest = [phrase for phrase in found if phrase.lower() not in title.lower()]
-    return [*([_line(title)] if title else []), *(artifact.ref for artifact in body.artifacts[:2]), *rest]
+    rest = [phrase for phrase in found if phrase.lower() not in title.lower() and _names_much(phrase)]
+    named = [_line(title)] if body.title.strip() else [_line(part) for part in title.split(", ") if part.strip()]
+    return [*named, *(artifact.ref for artifact in body.artifacts[:2]), *rest]
+
+
+def _names_much(phrase: str) -> bool:
+    """Whether a phrase says something without its sentence: a name, a number, or more than one word."""
+    return " " in phrase or phrase[0].isupper() or any(sign.isdigit() for sign in phrase)
 
 
 def _occasion(trigger: str) -> list[str]:

@@ -18,17 +18,19 @@ from recollect.policy.distil.material import Draft, Material, witnesses
 from recollect.policy.distil.recipes import pattern, workflow
 from recollect.policy.distil.selection import Bulletin, selected
 from recollect.policy.distil.topics import topics
-from recollect.policy.speech.hearing import ASSISTANT, heard, is_person, name_of
+from recollect.policy.speech.hearing import heard, is_person, name_of
 from recollect.policy.speech.plain_weights import plain_weights
 from recollect.policy.speech.reading import Remark, Weights, open_question, remarks
 from recollect.policy.speech.sentences import sentences
 
 LONGEST = 1_200
 """Tokens of the longest summary."""
-KEEP = 0.4
-"""How likely a sentence must be worth keeping for a summary; of an assistant or a document, REPORTED."""
+KEEP = 0.12
+"""How likely a sentence must be worth keeping for a summary, which has room for more than facts have."""
 REPORTED = 0.55
+"""The same of a document, and how likely an assistant must report what was done."""
 _DONE = 0.45
+_MOST_DONE = 3
 _SHARE = 0.2
 _SHORT = 1_500
 """Tokens of a thread up to which its summary grows with it; a longer one gets less for each token more."""
@@ -93,24 +95,28 @@ def _episode(material: Material) -> Draft | None:
 def _told(events: Sequence[Event], weights: Weights) -> Iterator[Bulletin]:
     """What can be said of a thread, in its order."""
     people = [place for place, event in enumerate(events) if is_person(event)]
-    others = [place for place, event in enumerate(events) if event.role in ("assistant", "document")]
+    documents = [place for place, event in enumerate(events) if event.role == "document"]
     for remark in remarks(events, people, weights, KEEP):
         yield Bulletin(remark, _section(remark), _worth(remark))
-    for remark in remarks(events, others, weights, REPORTED):
-        yield Bulletin(remark, _section(remark, done=True), _ASSISTANTS * _worth(remark))
+    for remark in remarks(events, documents, weights, REPORTED):
+        yield Bulletin(remark, _section(remark), _worth(remark))
+    yield from _done(events, weights)
     yield from _open(events, weights)
 
 
-def _section(remark: Remark, *, done: bool = False) -> str:
+def _done(events: Sequence[Event], weights: Weights) -> list[Bulletin]:
+    """What an assistant reports to have done: the latest, where a keeper is sure that it is no advice."""
+    places = [place for place, event in enumerate(events) if event.role == "assistant"]
+    found = [one for one in remarks(events, places, weights, _DONE / 3) if one.kind("progress") >= REPORTED]
+    return [Bulletin(remark, notation.DONE, _ASSISTANTS * remark.importance) for remark in found[-_MOST_DONE:]]
+
+
+def _section(remark: Remark) -> str:
     if remark.kind("decision", "rule") >= _DONE:
         return notation.DECISIONS
     if _ROUTE.search(remark.quotation.words):
         return notation.FEATURES
-    return (
-        notation.DONE
-        if remark.kind("progress") >= _DONE or (done and remark.quotation.speaker == ASSISTANT)
-        else (notation.FACTS)
-    )
+    return notation.DONE if remark.kind("progress") >= _DONE else notation.FACTS
 
 
 def _worth(remark: Remark) -> float:

@@ -29,7 +29,14 @@ _PLAIN = frozenset(
     morning evening afternoon night hour hours minute minutes ago soon later again always often usually once twice
     im ive id ill dont cant wont didnt isnt s t m re ve ll d user assistant currently full whole half around together
     move moved moves moving turn turned turns bring brought run runs running ran call called calls
-    been done doing left right off instead long short high low end ends ended am pm""".split()
+    been done doing left right off instead long short high low end ends ended am pm but huh gonna wanna kinda sorta cool
+    pretty awesome amazing fun funny wonderful exciting excited happy glad sorry sad worried nervous curious tempted
+    unsure trying considering wondering planning hoping feeling talking playing picture photo pic guy guys lately super
+    totally definitely absolutely especially exactly matter sense idea ideas gotta yep nope guess hope hopes mean means
+    meant bad worse hard easy able ready fine whatever else ever maybe per plus via etc i'm i've won lost win
+    include includes including add adds added adding finish finished check show shows showed share shared send sent
+    offer offers suggest suggested recommend recommended decide decided choose chose spend buy bought wear different
+    important specific certain main current option options way ways mind pls""".split()
 )
 """Words that name nothing."""
 _MOST_WORDS = 3

@@ -9,11 +9,12 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from recollect.domain.quotation import Meant
 from recollect.policy import calendar
-from recollect.policy.calendar import MONTHS, Grain, Period
+from recollect.policy.calendar import MONTHS, WEEKDAYS, Grain, Period
 from recollect.policy.dates import Mention, mentions
 
 REACH = timedelta(days=120)
 _SOON = timedelta(days=21)
+_SATURDAY = 5
 _CLAUSE = re.compile(r"[,;:.!?] | (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
     r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should|plan\w*|due|deadline|until|till|by|"
@@ -45,6 +46,8 @@ _HABIT = re.compile(
     r"visit|call))\b",
     re.IGNORECASE,
 )
+_YEARLY = re.compile(r"\b(?:born|birthdays?|anniversar(?:y|ies)|wedding day)\b", re.IGNORECASE)
+"""A day of the calendar that comes back every year: it names no year, and least of all the nearest."""
 _ENDS = re.compile(
     r"\s*(?:$|[.,;:!?)\n—\u2013-]|(?:at|to|and|or|for|with|in|from|until|till|on|we|i|he|she|they|it|you|so|but|if|"
     r"because|is|was|will|then|as|morning|evening|afternoon|night|this|when|where|which|that|by|before|after|around|"
@@ -53,12 +56,14 @@ _ENDS = re.compile(
 )
 """What follows a weekday or "the 3rd" where a day is meant; before a noun it names the noun: "a Saturday girl"."""
 _WEEKDAY = re.compile(
-    r"(?:on )?(?:(?P<which>this past|this coming|this|next|last|past|previous|coming|upcoming) )?"
+    r"\b(?:on )?(?:(?P<which>this past|this coming|this|next|last|past|previous|coming|upcoming) )?"
     r"(?P<day>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|"
     r"sun(?:day)?)",
     re.IGNORECASE,
 )
 _NTH = re.compile(r"(?:on )?(?:the )?(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
+_DAY_NUMBERS = {name[:3].lower(): number for number, name in enumerate(WEEKDAYS)}
+_MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 _SHORT = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 _TOLD = re.compile(
     r"\b(?:this|next|last|past|previous|coming|upcoming|ago|today|tonight|tomorrow|yesterday|weekend|end of|"
@@ -130,21 +135,30 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
         return None
     if _COUNTED.search(words[: mention.start]):
         return None
+    if (both := _WEEKDAY.search(said)) and any(sign.isdigit() for sign in said):
+        return _of_weekday(_DAY_NUMBERS[both["day"].lower()[:3]], mention.first, at, months=not _MONTH.search(said))
     clause = _clause(words, mention)
     weekday, nth = _WEEKDAY.fullmatch(said), _NTH.fullmatch(said)
     if weekday is not None:
         return _weekday(weekday, mention, clause, after, at)
     if nth is not None:
-        return _nth(int(nth[1]), mention, clause, after, at)
-    return mention.period if _reckoned(said) else _agreeing(_nearest(mention.period, at), clause, at)
+        return None  # of which month, only those know who speak
+    if _of_the_week(mention.period) and at.weekday() >= _SATURDAY:
+        return None  # on a weekend, "this week" is the one that ends, or the one that begins
+    if _reckoned(said):
+        return mention.period
+    yearly = _YEARLY.search(re.split(r"[.!?] ", words[: mention.start])[-1] + clause)
+    return None if yearly else _agreeing(_nearest(mention.period, at), clause, at)
 
 
 def _agreeing(period: Period | None, clause: str, at: date) -> Period | None:
     """The period, unless the words around it look the other way."""
     ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
-    if period is None or ahead == behind:
-        return period
-    return None if (ahead and period.last < at) or (behind and period.first > at) else period
+    if period is None:
+        return None
+    if period.last < at:
+        return period if (behind and not ahead) or (not ahead and at - period.last <= _SOON) else None
+    return None if behind and not ahead and period.first > at else period
 
 
 def _reckoned(said: str) -> bool:
@@ -162,23 +176,17 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
     if ahead == behind:
         return None
     gap = (mention.first.weekday() - at.weekday()) % 7
-    if ahead:
-        return calendar.day(at + timedelta(days=gap or 7))
-    return calendar.day(at - timedelta(days=(7 - gap) % 7 or 7))
+    if not gap:
+        return None  # on a Sunday, "Sunday" is today, or a week from it
+    return calendar.day(at + timedelta(days=gap if ahead else gap - 7))
 
 
-def _nth(number: int, mention: Mention, clause: str, after: str, at: date) -> Period | None:
-    if not _ENDS.match(after):
-        return None
-    ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
-    days = [there for month in (-1, 0, 1) if (there := _in_month(at, month, number))]
-    if behind and not ahead:
-        days = [there for there in days if there <= at][-1:]
-    else:
-        days = [there for there in days if there >= at][:1]
-        if not ahead or behind:
-            days = [there for there in days if there - at <= _SOON]
-    return calendar.day(days[0]) if days else None
+def _of_weekday(weekday: int, day: date, at: date, *, months: bool) -> Period | None:
+    """The nearest day of that number that is such a weekday: in a year around, or, without a month, in a month around.
+    None where there is none: then somebody is mistaken."""
+    steps = range(-2, 3) if months else range(-24, 25, 12)
+    days = [there for step in steps if (there := _in_month(day, step, day.day)) and there.weekday() == weekday]
+    return calendar.day(min(days, key=lambda there: abs(there - at))) if days else None
 
 
 def _in_month(at: date, step: int, number: int) -> date | None:
@@ -186,6 +194,10 @@ def _in_month(at: date, step: int, number: int) -> date | None:
         return calendar.shifted(at.replace(day=1), step).replace(day=number)
     except ValueError:
         return None
+
+
+def _of_the_week(period: Period) -> bool:
+    return period.grain in (Grain.WEEK, Grain.WEEKEND)
 
 
 def _nearest(period: Period, at: date) -> Period | None:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from recollect.domain.event import Event
-from recollect.domain.quotation import Excerpt, Quotation
+from recollect.domain.quotation import Excerpt, Meant, Quotation
 from recollect.policy.speech.days import dated
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.speech.sentences import Sentence
@@ -13,15 +14,17 @@ from recollect.policy.wording import LONGEST
 
 CUT, GAP = "…", " … "
 _STRONG = re.compile(
-    r"[;.!?…]\s+|[。！？；]|\s[-\u2013—]+\s|,\s+(?=(?:and|but|so|because|then|also|plus|und|aber|et|mais|y|pero)\s)"  # noqa: RUF001
+    r"[;.!?…؛؟۔।]\s+|[。！？；]|\s[-\u2013—]+\s|,\s+(?=(?:and|but|so|because|then|also|plus|und|aber|et|mais|y|pero)\s)"  # noqa: RUF001
 )
-_WEAK = re.compile(r"[,、，:]\s*")  # noqa: RUF001
+_WEAK = re.compile(r"[,、，،:]\s*")  # noqa: RUF001
 _BINDING = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unless|if|only|except|until|but|nicht|kein\w*|nie|"
     r"wenn|ne|pas|jamais|si|nunca|не|нет|если)\b|n't\b|n’t\b",  # noqa: RUF001
     re.IGNORECASE,
 )
 """Negations and conditions: what is cut off may hold none of what is kept."""
+_TELLING = re.compile(r"\d|(?<=[\w,] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")
+"""A number or a name: without one, the rest of a long sentence is not worth quoting by itself."""
 _LEAST = 40
 """Characters of the shortest piece of a sentence that is worth quoting."""
 _ASKED = 120
@@ -50,12 +53,24 @@ def pieces(place: int, sentence: Sentence, room: int) -> list[Piece]:
         if end is None:
             break
         stop = sentence.start + end
+        if found and not _TELLING.search(sentence.text[position:end]):
+            break
         found.append(Piece(place, sentence.start + position, stop, position > 0, stop < sentence.end))
-        position = end
+        position = _resumed(sentence.text, end)
         while position < len(sentence.text) and not sentence.text[position].isalnum():
             position += 1
         position += len(_joint(sentence.text[position:]))
     return found
+
+
+def _resumed(text: str, end: int) -> int:
+    """Where the rest of a sentence begins that was cut there. What a negation or a condition before a comma still holds
+    is no part of it."""
+    begins = max((match.end() for match in _STRONG.finditer(text, 0, end)), default=0)
+    if _STRONG.match(text, end) or not _BINDING.search(text[begins:end]):
+        return end
+    following = _STRONG.search(text, end)
+    return following.start() if following else len(text)
 
 
 def _joint(text: str) -> str:
@@ -83,17 +98,23 @@ def _cut(text: str, start: int, room: int) -> int | None:
 
 def quotation(turns: Sequence[Event], quoted: Sequence[Piece], asked: Piece | None = None) -> Quotation:
     """The words of some stretches in a frame: those of one turn together, those of several parted by dots."""
-    joined = list(_joined(quoted))
+    joined = list(_joined(turns, quoted))
     parts = [_words(turns[one.place].text, one) for one in joined]
     last = turns[quoted[-1].place]
     words = GAP.join(parts)
-    questions = (asked,) if asked else ()
+    starts = accumulate((len(part) + len(GAP) for part in parts), initial=0)
+    days = [
+        Meant(start + meant.after, meant.time)
+        for one, part, start in zip(joined, parts, starts, strict=False)
+        for meant in dated(part, turns[one.place].ts).meant
+    ]
+    framed = [asked] if asked else []
     return Quotation(
         speaker=name_of(last),
         said_at=last.ts,
         words=words,
-        excerpts=tuple(Excerpt(turns[one.place].id, one.start, one.end) for one in (*questions, *joined)),
-        meant=dated(words, last.ts).meant,
+        excerpts=tuple(Excerpt(turns[one.place].id, one.start, one.end) for one in (*framed, *joined)),
+        meant=tuple(days),
         asked=_words(turns[asked.place].text, asked) if asked else "",
         place=_place(last),
     )
@@ -108,7 +129,12 @@ def room_of(turn: Event) -> int:
     return LONGEST - len(_place(turn) or name_of(turn)) - 50
 
 
-def question(place: int, turn: Event, sentence: Sentence) -> Piece:
+def unended(place: int, sentence: Sentence) -> Piece:
+    """A sentence without the sign that ends it: what follows in another turn goes on from it."""
+    return Piece(place, sentence.start, sentence.start + len(sentence.text.rstrip(" .!?…")) or sentence.end)
+
+
+def question(place: int, sentence: Sentence) -> Piece:
     """What an answer is quoted with: the sentence, or the end of a long one."""
     if len(sentence.text) <= _ASKED:
         return Piece(place, sentence.start, sentence.end)
@@ -118,15 +144,19 @@ def question(place: int, turn: Event, sentence: Sentence) -> Piece:
     return Piece(place, sentence.start + start, sentence.end, before=True)
 
 
-def _joined(quoted: Sequence[Piece]) -> Iterator[Piece]:
-    """Stretches that follow each other in one turn as one stretch."""
+def _joined(turns: Sequence[Event], quoted: Sequence[Piece]) -> Iterator[Piece]:
+    """Stretches that follow each other in one turn as one stretch; what is no prose between two of them parts them."""
     run: list[Piece] = []
     for one in [*quoted, None]:
-        if run and (one is None or one.place != run[-1].place or one.start < run[-1].start):
+        if run and (one is None or one.place != run[-1].place or _parted(turns[one.place].text, run[-1], one)):
             yield Piece(run[0].place, run[0].start, run[-1].end, run[0].before, run[-1].after)
             run = []
         if one is not None:
             run.append(one)
+
+
+def _parted(text: str, one: Piece, other: Piece) -> bool:
+    return other.start < one.start or any(map(str.isalnum, text[one.end : other.start]))
 
 
 def _words(text: str, one: Piece) -> str:

@@ -6,31 +6,39 @@ question, a correction with what it takes back. Facts and the bullets of summari
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.domain.event import Event
 from recollect.domain.judgement import Weighed
 from recollect.domain.quotation import Quotation
+from recollect.policy.calendar import MONTHS, WEEKDAYS
 from recollect.policy.secrets import redact
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.speech.planted import planted
-from recollect.policy.speech.quoting import Piece, fits, pieces, question, quotation, room_of
+from recollect.policy.speech.quoting import GAP, Piece, fits, pieces, question, quotation, room_of, unended
 from recollect.policy.speech.secret_words import gives_away
-from recollect.policy.speech.sentences import Sentence, sentences, words
+from recollect.policy.speech.sentences import Sentence, sentences, size, words
 from recollect.policy.speech.third_person import told
 from recollect.policy.wording import Sound, check
 
-KEEP = 0.45
+KEEP = 0.4
 """How likely a sentence must be worth keeping."""
+ASKED = 0.65
+"""The same of a question, which mostly only asks."""
+BESIDE = 0.05
+"""The same of a sentence right before one that is kept."""
 PRIVATE = 0.5
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
 _CORRECTION = 0.5
 _ASSENT = 0.4
-_SHORT = 9
+_SHORT = 16
 """Words of an answer up to which its question is quoted with it."""
+_LIKELY = 0.5
+_IDLE = ("joke", "role_play", "hypothetical", "quotation", "small_talk", "thanks", "feeling", "generality")
+"""Kinds of talk that no quotation needs."""
 _BACK = 4
 """Turns before a correction in which what it takes back is looked for."""
 Weights = Mapping[int, Sequence[Weighed]]
@@ -51,9 +59,13 @@ _CORRECTS = re.compile(
     r"actually,? (?:no|it's|make|the)|not \S+,? but)\b",
     re.IGNORECASE,
 )
-_BARE = 4
+_FRAGMENT = 3
+"""Words of a correction that only announces what follows: "typo, sorry!!"."""
+_CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
+_SAYING = 3
+_BARE = 5
 """Words of an answer that says nothing by itself."""
-_ASKS = re.compile(r"[?？]\s*$|^\W*(?:\w+,? )?(?:what|which|who|whose|when|where|why|how)\b", re.IGNORECASE)  # noqa: RUF001
+_ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
 _ASSENTS = re.compile(
     r"(?:yes|yep|yeah|ok|okay|perfect|sure|great|deal|agreed|sounds good|do (?:that|it)|go (?:with|for|ahead)|"
     r"let's do)\b",
@@ -70,6 +82,8 @@ class Remark:
     places: tuple[int, ...]
     """The turns that bear it out, the one it was said in last."""
     weighed: tuple[Weighed, ...]
+    beside: tuple[Weighed, ...] = ()
+    """What the sentences are worth that are quoted because of these."""
     corrects: bool = False
     valid_from: datetime | None = None
     valid_to: datetime | None = None
@@ -100,7 +114,7 @@ class Remark:
 
     @property
     def private(self) -> bool:
-        return any(one.private >= PRIVATE for one in self.weighed)
+        return is_private((*self.weighed, *self.beside))
 
     def kind(self, *names: str) -> float:
         """How likely it is one of these kinds of talk."""
@@ -149,7 +163,9 @@ class _Reader:
 
     def read(self, place: int) -> None:
         said = self._said(place)
-        for number, sentence in enumerate(said):
+        for number in range(len(said)):
+            if self.groups and self.groups[-1].corrects and (place, number) in self.groups[-1].members:
+                continue
             corrects = self._corrects(place, number)
             if corrects and self._take_back(place, number):
                 continue
@@ -160,12 +176,34 @@ class _Reader:
             group = _Group([(place, number)], heavy=[(place, number)])
             if number and self._leans(place, number) and not self.hidden(place, number - 1):
                 group.members.insert(0, (place, number - 1))
-            elif number == 0:
-                group.asked = self._asked(place, sentence)
+            if group.members[0] == (place, 0):
+                group.asked = self._asked(place, said[0])
             self._add(group)
+        self._accompany(place)
+
+    def _accompany(self, place: int) -> None:
+        """A sentence that is kept alone gets the one before it, which mostly says what is spoken of, unless that is
+        kept elsewhere or quotes somebody."""
+        taken = {member for group in self.groups for member in group.members}
+        for group in self.groups:
+            at, number = group.members[0]
+            before = (at, number - 1)
+            if at != place or len(group.members) > 1 or not number or before in taken or group.corrects:
+                continue
+            if self._told(group):
+                continue
+            if not self.hidden(*before) and not self._said(at)[number - 1].borrowed and not self._idle(*before):
+                longer = replace(group, members=[before, *group.members])
+                if number == 1:
+                    longer.asked = self._asked(at, self._said(at)[0])
+                if self._whole(longer):
+                    group.members, group.asked = longer.members, longer.asked
 
     def _said(self, place: int) -> Sequence[Sentence]:
         return sentences(self._turns[place].text)
+
+    def _text(self, place: int, number: int) -> str:
+        return self._said(place)[number].text
 
     def _worth(self, place: int, number: int) -> Weighed | None:
         weighed = self._weights.get(place, ())
@@ -174,16 +212,17 @@ class _Reader:
     def _kept(self, place: int, number: int) -> bool:
         worth = self._worth(place, number)
         sentence = self._said(place)[number]
-        return (
-            worth is not None and worth.keep >= self._keep and not sentence.borrowed and not self.hidden(place, number)
-        )
+        if worth is None or sentence.borrowed or self.hidden(place, number):
+            return False
+        asks = sentence.text.endswith(("?", "？"))  # noqa: RUF001
+        return worth.keep >= (max(self._keep, ASKED) if asks else self._keep)
 
     def hidden(self, place: int, number: int) -> bool:
         """Whether a sentence holds a secret or an order that somebody planted: it is quoted nowhere."""
         worth, text = self._worth(place, number), self._said(place)[number].text
         if worth and max(worth.injection, worth.kinds.get("injection", 0.0), worth.kinds.get("secret", 0.0)) >= HIDDEN:
             return True
-        return "[redacted:" in text or gives_away(text) or planted(text) or bool(redact(text).found)
+        return _hides(text)
 
     # -- grouping -------------------------------------------------------------------------------------------
 
@@ -192,7 +231,7 @@ class _Reader:
         last = self.groups[-1] if self.groups else None
         if last is None or last.members[-1] != (place, number - 1) or len(last.members) > 1:
             return False
-        longer = _Group([*last.members, (place, number)], last.asked, last.corrects, [*last.heavy, (place, number)])
+        longer = replace(last, members=[*last.members, (place, number)], heavy=[*last.heavy, (place, number)])
         if not self._whole(longer):
             return False
         self.groups[-1] = longer
@@ -207,22 +246,33 @@ class _Reader:
         self.groups.append(group)
 
     def _whole(self, group: _Group) -> bool:
-        return fits(quotation(self._turns, self._pieces(group), self._question(group)))
+        return fits(self._quoted(group, self._pieces(group)))
+
+    def _quoted(self, group: _Group, quoted: Sequence[Piece]) -> Quotation:
+        asked = question(group.asked[0], self._said(group.asked[0])[group.asked[1]]) if group.asked else None
+        return quotation(self._turns, quoted, asked)
 
     def _pieces(self, group: _Group) -> list[Piece]:
-        return [Piece(at, (said := self._said(at)[number]).start, said.end) for at, number in group.members]
+        """Where the members stand; one that another turn goes on from is quoted without its end."""
+        own = group.members[-1][0]
+        return [
+            Piece(at, said.start, said.end) if at == own else unended(at, said)
+            for at, said in ((at, self._said(at)[number]) for at, number in group.members)
+        ]
 
-    def _question(self, group: _Group) -> Piece | None:
-        if group.asked is None:
-            return None
-        at, number = group.asked
-        return question(at, self._turns[at], self._said(at)[number])
+    def _idle(self, place: int, number: int) -> bool:
+        """Whether a sentence is talk that means nothing by itself, as far as a keeper can tell."""
+        worth = self._worth(place, number)
+        return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in _IDLE) >= _LIKELY
 
     def _leans(self, place: int, number: int) -> bool:
-        """Whether a sentence leans on the one before it; on one that is kept already, only where it opens so."""
-        text = self._said(place)[number].text
-        kept = any((place, number - 1) in group.members for group in self.groups)
-        return bool(_LEANS.match(text)) if kept else leans(text)
+        """Whether the sentence before comes along: this one leans on it, or it may say what is spoken of. One that is
+        kept already comes again only where this one opens with a word for something in it."""
+        said = self._said(place)
+        text = said[number].text
+        if any((place, number - 1) in group.members for group in self.groups):
+            return bool(_LEANS.match(text))
+        return leans(text) or (self._keep_of(place, number - 1) >= BESIDE and not said[number - 1].borrowed)
 
     # -- answers --------------------------------------------------------------------------------------------
 
@@ -232,15 +282,15 @@ class _Reader:
         if before is None:
             return None
         said = self._said(before)
-        short = len(words(sentence.text)) <= _SHORT or leans(sentence.text)
         last = [number for number in range(max(0, len(said) - 3), len(said)) if not self.hidden(before, number)]
         asks = [number for number in last if _ASKS.search(said[number].text)]
-        if asks and short:
+        if asks and size(sentence.text) <= _SHORT:
             return before, asks[-1]
         worth = self._worth(place, 0)
         assents = (worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT) or _ASSENTS.match(sentence.text)
-        lives = assents or _LEANS.match(sentence.text) or len(words(sentence.text)) <= _BARE
-        return (before, last[-1]) if last and lives and short else None
+        proposed = [number for number in last if size(said[number].text) > _BARE]
+        lives = (assents and size(sentence.text) <= _SHORT) or size(sentence.text) <= _BARE
+        return (before, proposed[-1]) if proposed and lives else None
 
     def _before(self, place: int) -> int | None:
         """The turn before, where somebody else said it."""
@@ -267,17 +317,34 @@ class _Reader:
         worthy = [one for one in (target, (place, number)) if self._kept(*one)]
         if not worthy and not standing:
             return False
-        members = [target, (place, number)]
-        said = self._said(place)
-        if len(words(said[number].text)) <= 3 and number + 1 < len(said) and not self.hidden(place, number + 1):
-            members.append((place, number + 1))
-        group = _Group(members, corrects=True, heavy=worthy or members[:1])
+        again = _names_again(self._said(target[0])[target[1]].text, self._said(place)[number].text)
+        group = _Group([*(() if again else [target]), (place, number)], corrects=True, heavy=worthy or [target])
         if not self._whole(group):
             return False
+        self._announces(group, place, number)
         for former in standing:
-            self.groups.remove(former)
+            self._give_back(former, target)
         self.groups.append(group)
         return True
+
+    def _give_back(self, former: _Group, target: tuple[int, int]) -> None:
+        """What stood beside something that is taken back is kept by itself, unless it leans on that."""
+        at = self.groups.index(former)
+        rest = [one for one in former.heavy if one != target and not (one > target and leans(self._text(*one)))]
+        asked = former.asked if rest[:1] == former.members[:1] else None
+        again = [_Group(rest, asked, heavy=rest)] if rest and not former.corrects else []
+        self.groups[at : at + 1] = again
+
+    def _announces(self, group: _Group, place: int, number: int) -> None:
+        """A correction that is said in the next sentence, or goes on there, has that with it."""
+        said = self._said(place)
+        if number + 1 == len(said) or self.hidden(place, number + 1):
+            return
+        short = size(said[number].text) <= _FRAGMENT
+        elsewhere = group.members[0][0] != place and leans(said[number + 1].text)
+        longer = replace(group, members=[*group.members, (place, number + 1)])
+        if (short or elsewhere) and self._whole(longer):
+            group.members = longer.members
 
     def _taken_back(self, place: int, number: int) -> tuple[int, int] | None:
         if number:
@@ -298,44 +365,67 @@ class _Reader:
         """The remark of a group; of a single long sentence, one for each stretch of it that may stand alone."""
         at, number = group.members[-1]
         if len(group.members) == 1 and not group.asked:
+            if not plain and size(self._said(at)[number].text) < _SAYING:
+                return  # two words that nobody can place
             found = [[piece] for piece in pieces(at, self._said(at)[number], room_of(self._turns[at]))]
         else:
             found = [self._pieces(group)]
         for quoted in found:
-            made = quotation(self._turns, quoted, self._question(group))
-            if not isinstance(check(made.framed), Sound):
+            made = self._quoted(group, quoted)
+            while made.meant and not fits(made):
+                made = replace(made, meant=made.meant[:-1])
+            if not isinstance(check(made.framed), Sound) or _hides(f"{made.asked} {made.words}"):
                 continue
-            moments = days.dated(made.words, made.said_at)
+            moments = days.dated(made.words.split(GAP)[-1], made.said_at)
             yield Remark(
                 quotation=made,
-                told=None if plain else self._told(group, quoted),
+                told=None if plain or quoted[0].before or quoted[-1].after else self._told(group),
                 places=self._places(group),
                 weighed=tuple(worth for one in group.heavy if (worth := self._worth(*one))),
+                beside=tuple(worth for one in self._along(group) if (worth := self._worth(*one))),
                 corrects=group.corrects,
                 valid_from=moments.valid_from,
                 valid_to=moments.valid_to,
             )
 
-    def _places(self, group: _Group) -> tuple[int, ...]:
-        asked = [group.asked[0]] if group.asked else []
-        return tuple(dict.fromkeys([*asked, *(place for place, _ in group.members)]))
+    def _along(self, group: _Group) -> list[tuple[int, int]]:
+        """What is quoted in a group besides what a keeper would keep."""
+        return [one for one in (*group.members, *([group.asked] if group.asked else ())) if one not in group.heavy]
 
-    def _told(self, group: _Group, quoted: Sequence[Piece]) -> str | None:
-        """The third person, for one whole sentence that stands by itself."""
-        place, number = group.members[0]
-        sentence = self._said(place)[number]
-        alone = len(group.members) == 1 and group.asked is None and not group.corrects
-        if not alone or sentence.others or quoted[0].before or quoted[0].after or self._turns[place].role == "document":
+    def _places(self, group: _Group) -> tuple[int, ...]:
+        own = group.members[-1][0]
+        places = [*([group.asked[0]] if group.asked else ()), *(place for place, _ in group.members)]
+        return (*dict.fromkeys(place for place in places if place != own), own)
+
+    def _told(self, group: _Group) -> str | None:
+        """The third person, for sentences of which each stands by itself."""
+        place = group.members[0][0]
+        turn = self._turns[place]
+        found = [self._said(at)[number] for at, number in group.members]
+        if group.asked or group.corrects or turn.role == "document" or any(one.others for one in found):
             return None
-        plain = told(sentence.text, name_of(self._turns[place]))
-        text = days.bracketed(plain, self._turns[place].ts) if plain else None
-        return text if text and isinstance(check(text), Sound) else None
+        third = [told(sentence.text, name_of(turn)) for sentence in found]
+        if not all(third):
+            return None
+        text = days.bracketed(" ".join(one for one in third if one), turn.ts)
+        return text if isinstance(check(text), Sound) else None
+
+
+def _hides(text: str) -> bool:
+    """Whether a text holds a secret or a planted order: also one that only a question and its answer make together."""
+    return "[redacted:" in text or gives_away(text) or planted(text) or bool(redact(text).found)
+
+
+def _names_again(earlier: str, later: str) -> bool:
+    """Whether a correction names what it is about itself, so that it can be understood without what it takes back."""
+    named = {word.lower() for word in re.findall(r"(?<=[\w,;:] )[A-ZÀ-ÖØ-Þ][\w-]{2,}", f". {later}")}
+    return bool(named & set(words(earlier)) - _CALENDAR)
 
 
 def leans(text: str) -> bool:
     """Whether a sentence means something that stands before it: it opens with a pronoun, speaks of somebody whom it
     does not name, or is hardly a sentence."""
-    if _LEANS.match(text) or len(words(text)) <= 3:
+    if _LEANS.match(text) or size(text) <= 3:
         return True
     person = _PERSON.search(text)
     return person is not None and not _NAMED.search(text[: person.start()])

@@ -25,6 +25,7 @@ _PAST = frozenset(
     """went came got said told made took saw met bought began left flew drove won lost ran sold found broke gave caught
     sent paid fell ate spent wrote became grew knew thought kept built taught chose spoke woke swam sang""".split()
 )
+_NO_PAST = frozenset("hundred embed shred sacred".split())
 _ADVERBS = frozenset(
     """also always never usually often already still just really only currently recently now finally even mostly
     generally normally sometimes actually""".split()
@@ -45,6 +46,8 @@ _CLAUSES = re.compile(
     r"[;:()\"“”!?…]|[.](?=\s)| - | — |\b(?:if|unless|when|while|because|since|although|but|though|so|than|as|until|"
     r"after|before)\b"
 )
+_JOINED = re.compile(r"(?:,\s*(?:and\b|or\b)?|\b(?:and|or)\b)\s*(\S*)")
+_NOUN = re.compile(r"[A-ZÀ-ÖØ-Þ\d]|(?:an?|the|two|three|four|five|some)$")
 _CONTRACTED = re.compile(r"['’](?P<verb>m|ve|d|ll)\s+(?P<rest>.*)", re.DOTALL)  # noqa: RUF001
 _SINGULAR = re.compile(r"(?:[\w'-]+\s){1,4}?(?:is|was|has|lives|works|likes|turned|moved|started|died|had|will)\s")
 LONGEST = 160
@@ -87,14 +90,16 @@ def _agreed(verb: str) -> str | None:
         return AGREEMENT[verb]
     if verb in _REGULAR:
         return f"{verb}s"
-    return verb if verb in _PAST or (verb.endswith("ed") and len(verb) > 4) else None
+    past = verb.endswith("ed") and len(verb) > 4 and not verb.endswith("eed") and verb not in _NO_PAST
+    return verb if verb in _PAST or past else None
 
 
 def _joins(rest: str) -> bool:
-    """Whether more verbs may follow that would have to agree as well: "… and work at Globex"."""
-    return bool(re.search(r"(?:,|\band\b|\bor\b)\s+(?:\w+\s+)?(?:\w+\s)*?", rest)) and any(
-        word.strip(",.") in _REGULAR or word.strip(",.") in AGREEMENT for word in rest.lower().split()
-    )
+    """Whether more verbs may follow that would have to agree as well: "… and work at Globex". What is joined is surely
+    none where it is a name, a number or has an article."""
+    joined = _JOINED.findall(rest)
+    known = (word.strip(",.").lower() for word in rest.split())
+    return not all(map(_NOUN.match, joined)) or (bool(joined) and any(w in _REGULAR or w in AGREEMENT for w in known))
 
 
 def _of_mine(text: str, speaker: str) -> str | None:

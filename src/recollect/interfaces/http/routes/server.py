@@ -5,8 +5,9 @@ from importlib.metadata import version
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from recollect.interfaces import documents
 from recollect.interfaces.http import answers
-from recollect.interfaces.http.routes.acting import REFUSALS, Json
+from recollect.interfaces.http.routes.acting import REFUSALS, Acting, Json
 
 room = APIRouter(tags=["server"], responses=REFUSALS)
 
@@ -17,3 +18,11 @@ async def is_well() -> Response:
 
     For everybody: no token is needed."""
     return Json({"status": "ok", "version": version("recollect")})
+
+
+@room.get("/pending", response_model=answers.PendingAnswer)
+def pending(acting: Acting) -> Response:
+    """How many of the messages that were taken in are still to be read for memories.
+
+    Of the whole tenant for moderators and admins, else of one's own threads."""
+    return Json(documents.pending_document(acting.pending()))

@@ -1,0 +1,162 @@
+"""What rules of before made of messages, told from what people, a language model or the rules of now made of them; and
+what becomes of it once the same messages are read again.
+
+Before words were quoted, rules reworded them. Such a memory is kept where the new reading says it in the same words.
+Else it goes out of sight, in favour of what the new reading says of the same messages.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from recollect.domain.change import Change, Derive, Revise, Verb, revise
+from recollect.domain.ids import EventId, ItemId, VersionId, short
+from recollect.domain.item import Active, Archived, Fact, Item
+from recollect.domain.journal import Header
+from recollect.domain.level import Level
+from recollect.domain.version import Version
+from recollect.domain.witness import RangeWitness
+from recollect.policy import bands, lifecycle
+from recollect.policy.hammer import Family
+
+BY_A_MODEL = "named by the model"
+"""Why a language model's summaries name their witnesses."""
+CERTAINTIES = (0.6, 0.65, 0.8, 0.9)
+"""How sure rules ever were of a fact. A language model may say anything else."""
+_AGAIN = "read again"
+"""How the reasons begin for which this hides a memory."""
+_SAYS = 0.5
+"""The part of the shorter one's words that two statements about one message share when they say the same."""
+_JOB = "job:"
+_OUT_OF_TALK = frozenset({"create", "append", "derive", "link"})
+"""What is written where something was said. An edit that comes alone is somebody's own."""
+_READINGS = frozenset({"disclose"})
+
+
+# -- which memories are old ----------------------------------------------------------------------------------
+
+
+def reworded(version: Version, until: datetime) -> bool:
+    """Whether a version's words were made by rules before words were quoted."""
+    quoted = any(bullet.quotation for bullet in version.bullets)
+    written = any(witness.reason == BY_A_MODEL for bullet in version.bullets for witness in bullet.witnesses)
+    return version.created_at < until and not quoted and not written
+
+
+def is_old(item: Item, version: Version, until: datetime, now: datetime) -> bool:
+    """Whether rules of before made a memory of messages, as far as it tells itself: what is pinned, locked, protected
+    or promoted is people's, and what was stated was never extracted."""
+    by_rules = isinstance(item.body, Fact) and item.role is not None and item.body.confidence in CERTAINTIES
+    free = isinstance(item.state, Active) and not lifecycle.exempt(item, now) and item.active_version_id is None
+    return by_rules and free and reworded(version, until)
+
+
+def touched(headers: Iterable[Header]) -> bool:
+    """Whether somebody changed a memory by hand, by all that the journal tells of it."""
+    writes: defaultdict[int, list[Header]] = defaultdict(list)
+    for header in headers:
+        if header.op not in _READINGS:
+            writes[header.rev].append(header)
+    return any(
+        not header.actor.startswith(_JOB) and (header.undoes is not None or not _of_talk(write))
+        for write in writes.values()
+        for header in write
+    )
+
+
+def _of_talk(write: Iterable[Header]) -> bool:
+    return any(header.op in _OUT_OF_TALK for header in write)
+
+
+def hidden_here(item: Item) -> bool:
+    """Whether a reading again has hidden a memory, and nobody else."""
+    return isinstance(item.state, Archived) and item.state.reason.startswith(_AGAIN)
+
+
+# -- what becomes of them ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A memory that was made of messages: the words that speak for it, and the messages it rests on."""
+
+    item: Item
+    version: Version
+
+    @property
+    def events(self) -> frozenset[EventId]:
+        return cited(self.version)
+
+    def says(self, text: str, events: Collection[EventId]) -> bool:
+        """Whether it says what a statement about one of its messages says."""
+        own, other = bands.content(self.version.content), bands.content(text)
+        return bool(self.events.intersection(events)) and len(own & other) >= _SAYS * max(1, min(len(own), len(other)))
+
+
+def cited(version: Version) -> frozenset[EventId]:
+    """The events that a version names one by one."""
+    named = [witness for bullet in version.bullets for witness in bullet.witnesses]
+    return frozenset(one.event_id for one in named if not isinstance(one, RangeWitness))
+
+
+def borne_out(changes: Iterable[Change]) -> frozenset[ItemId]:
+    """The memories that a reading renews, or takes over from by itself."""
+    return frozenset(
+        change.version.item_id if isinstance(change, Derive) else change.item_id
+        for change in changes
+        if isinstance(change, Derive | Revise)
+    )
+
+
+def successor(old: Made, changes: Iterable[Change]) -> ItemId | None:
+    """Of what a reading makes or renews, the memory that says most of what an old one says of the same messages."""
+    versions = [change.version for change in changes if isinstance(change, Derive) and change.version.level is Level.R3]
+    beside = [version for version in versions if old.events & cited(version) and version.item_id != old.item.id]
+    own = bands.content(old.version.content)
+    best = max(beside, key=lambda version: len(own & bands.content(version.content)), default=None)
+    return best.item_id if best else None
+
+
+def taken_over(item: Item, by: ItemId | None, now: datetime) -> Revise:
+    """The old memory out of sight: its words are not those that were said, whenever that was."""
+    if by is None:
+        why, verb = f"{_AGAIN}: what was said does not bear it out", Verb.ARCHIVE
+    else:
+        why, verb = f"{_AGAIN}: {short(by)} says it in the words that were used", Verb.SUPERSEDE
+    after = replace(item, state=Archived(now, why), superseded_by=by or item.superseded_by)
+    return revise(item, after, now, verb)
+
+
+# -- summaries -----------------------------------------------------------------------------------------------
+
+
+def worn(family: Family, until: datetime) -> list[Version]:
+    """The versions of a memory that are made anew, newest first: where the summary that speaks for it was reworded by
+    rules, that and whatever was made with it. The events' own handle is as good as ever."""
+    if family.speaking is None or not reworded(family.speaking, until):
+        return []
+    old = {one.id: one for one in family.versions if one.level < Level.R5 and reworded(one, until)}
+    for version in family.versions:
+        if version.id not in old:
+            _spare(version, old, {one.id: one for one in family.versions})
+    return sorted(old.values(), key=lambda one: one.id, reverse=True) if family.speaking.id in old else []
+
+
+def _spare(version: Version, old: dict[VersionId, Version], known: Mapping[VersionId, Version]) -> None:
+    """What a version that stays was made from stays with it."""
+    while version.derived_from and version.derived_from in known:
+        version = known[version.derived_from]
+        old.pop(version.id, None)
+
+
+def in_order(versions: Sequence[Version]) -> list[Version]:
+    """Versions so that each comes before what it was made from: hidden in this order, none stands on nothing."""
+    left = {one.id: one for one in versions}
+    found: list[Version] = []
+    while left:
+        bases = {one.derived_from for one in left.values()}
+        last = [one for one in left.values() if one.id not in bases]
+        found += sorted(last, key=lambda one: one.id, reverse=True)
+        left = {id: one for id, one in left.items() if id in bases}
+    return found

@@ -1,0 +1,173 @@
+"""The days that words mean stand beside them, and only where the words leave no doubt."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect.policy.calendar import MONTHS, WEEKDAYS
+from recollect.policy.dates import mentions
+from recollect.policy.speech.days import REACH, bracketed, dated
+from recollect.write.extract import extract
+from tests.hunt import examples
+from tests.policy.talk import SAID, Fake, kept, turns
+
+TUESDAY = datetime(2026, 2, 10, 12, tzinfo=UTC)
+JANUARY = datetime(2025, 1, 10, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("The review is tomorrow.", "The review is tomorrow [11 February 2026]."),
+        ("The review is due on friday, ok", "The review is due on friday [13 February 2026], ok"),
+        ("We met on Friday.", "We met on Friday [6 February 2026]."),
+        ("Ben will come on Saturday the 21st.", "Ben will come on Saturday the 21st [21 February 2026]."),
+        ("The report came three days ago.", "The report came three days ago [7 February 2026]."),
+        ("We met last week.", "We met last week [week of 2 February 2026]."),
+        ("See you next weekend.", "See you next weekend [weekend of 21 February 2026]."),
+        ("Next month we paint.", "Next month [March 2026] we paint."),
+        ("Last year was dry.", "Last year [2025] was dry."),
+        ("It broke a few weeks ago.", "It broke a few weeks ago [around January 2026]."),
+        ("The fair is on 14 March.", "The fair is on 14 March [14 March 2026]."),
+    ],
+)
+def test_a_time_that_depends_on_the_day_has_its_day_beside_it(said: str, meant: str):
+    assert bracketed(said, TUESDAY) == meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Every Friday we swim.",
+        "We swim on Fridays.",
+        "The cleaner comes every second Friday.",
+        "Deploys go out Tuesday and Thursday only.",
+        "Ana trains Mon, Wed and Sat.",
+        "Ana calls Ruth on Sunday mornings.",
+        "We usually meet on Monday.",
+        "I work on Monday.",
+        "She was a Saturday girl at the bakery.",
+        "I cannot do the Thursday demo.",
+        "The Friday market will open.",
+        "It is the first Monday of the month.",
+        "A fortnight before Easter we leave.",
+        "It ran on the 3rd floor.",
+        "The exam is on the 25th.",
+        "He may come.",
+        "I sat in the sun.",
+        "On Friday.",
+        "The fair is on 14 March 2024.",
+        "Since 2011.",
+        "Next year's budget is set.",
+        "Each May we hike.",
+    ],
+)
+def test_a_day_that_recurs_names_something_else_or_stays_open_has_none(said: str):
+    assert bracketed(said, TUESDAY) == said
+
+
+@pytest.mark.parametrize(
+    "said", ["I was born on 1 May.", "My birthday is on 12 May.", "Our anniversary is 3 June.", "Ben's birthday: 9 March"]
+)
+def test_a_day_of_every_year_gets_no_year(said: str):
+    """Nobody was born in the nearest year."""
+    for month in range(1, 13):
+        assert bracketed(said, TUESDAY.replace(month=month)) == said
+
+
+def test_the_nearest_year_is_also_the_one_that_is_over():
+    assert bracketed("Her January 7th mail got lost.", JANUARY) == "Her January 7th [7 January 2025] mail got lost."
+    assert bracketed("It was on 28 December.", JANUARY) == "It was on 28 December [28 December 2024]."
+
+
+def test_a_week_of_a_month_is_no_week_of_today():
+    assert bracketed("It was in the last week of November.", JANUARY) == (
+        "It was in the last week of November [November 2024]."
+    )
+    assert bracketed("It was last week of September.", JANUARY) == "It was last week of September [September 2024]."
+
+
+def test_a_day_that_is_far_from_today_either_way_stays_open():
+    assert bracketed("The fair is on 14 July.", JANUARY) == "The fair is on 14 July."
+
+
+def test_words_that_look_the_other_way_leave_it_open():
+    assert bracketed("We will meet on 7 January.", JANUARY) == "We will meet on 7 January."
+    assert bracketed("We met on 20 January.", JANUARY) == "We met on 20 January."
+
+
+AT = st.dates(date(1990, 1, 1), date(2090, 1, 1))
+FRAMES = st.sampled_from(["The fair is on {}.", "{} it is", "We talked about {}, at length", "by {} please", "it was {}"])
+
+
+def at_noon(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+
+
+@settings(max_examples=examples(400), deadline=None)
+@given(AT, st.dates(date(2025, 1, 1), date(2025, 12, 31)), FRAMES, st.booleans())
+def test_a_day_without_a_year_gets_the_nearest_within_reach_or_none(at: date, day: date, frame: str, american: bool):
+    number, name = day.day, MONTHS[day.month - 1]
+    said = frame.format(f"{name} {number}" if american else f"{number} {name}")
+    found = dated(said, at_noon(at)).meant
+    near = min(abs(day.replace(year=at.year + step) - at) for step in (-1, 0, 1)) <= REACH
+    ahead = any(timedelta() <= day.replace(year=at.year + step) - at <= REACH for step in (0, 1))
+    assert len(found) <= near
+    assert len(found) == 1 or not ahead or frame != "{} it is"
+    for one in found:
+        assert one.time.startswith(f"{number} {name} ")
+        told = day.replace(year=int(one.time.split()[2]))
+        assert abs(told - at) <= REACH
+        assert all(abs(told.replace(year=told.year + step) - at) >= abs(told - at) for step in (-1, 1))
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    AT,
+    st.sampled_from(WEEKDAYS),
+    st.sampled_from(
+        ["every {}", "each {}", "on {}s", "{} mornings", "{} and Thursday", "usually on {}", "Monday to {}",
+         "any {}", "most {}s", "the second {} of the month", "a {} girl", "the {} crew", "always on {}"]
+    ),
+    st.sampled_from(["We meet {}.", "{} we will swim", "it was {}, I think", "Ben comes {}"]),
+)  # fmt: skip
+def test_a_bracket_never_stands_beside_a_day_that_recurs(at: date, day: str, recurring: str, frame: str):
+    said = frame.format(recurring.format(day))
+    assert bracketed(said, at_noon(at)) == said
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(SAID, AT)
+def test_any_words_on_any_day_are_read_and_no_time_is_told_twice(said: str, at: date):
+    found = dated(said, at_noon(at))
+    assert len({one.after for one in found.meant}) == len(found.meant) <= len(mentions(said, at))
+    assert not (found.valid_from and found.valid_to and found.valid_to < found.valid_from)
+    without = bracketed(said, at_noon(at))
+    for one in found.meant:
+        without = without.replace(f" [{one.time}]", "", 1)
+    assert without == said
+
+
+def test_since_and_until_say_when_a_statement_holds():
+    leave = dated("I'm on leave until 1 March.", TUESDAY)
+    assert (leave.valid_from, leave.valid_to) == (None, datetime(2026, 3, 2, tzinfo=UTC))
+    diet = dated("I have been a vegetarian since 2011.", TUESDAY)
+    assert (diet.valid_from, diet.valid_to) == (datetime(2011, 1, 1, tzinfo=UTC), None)
+
+
+def test_each_turn_of_a_quotation_has_the_days_of_its_own_day():
+    first, second = turns(("Mira", "Our train leaves tomorrow at nine."), ("Mira", "no wait, it's at ten"))
+    later = replace(second, ts=second.ts + timedelta(days=2))
+    [one] = extract([first, later], frozenset({0, 1}), Fake())
+    assert "tomorrow [4 May 2025]" in one.served
+
+
+def test_the_days_that_do_not_fit_are_left_out_rather_than_the_words():
+    text = "We met yesterday and meet tomorrow and next week and next month and next year " + "in the old harbour " * 7
+    [one] = kept(("Mira", text.strip() + "."))
+    assert one.quotation is not None
+    assert "tomorrow [4 May 2025]" in one.served
+    assert one.quotation.words == text.strip() + "."

@@ -1,0 +1,409 @@
+"""What is quoted was said: the words of a memory stand in its witnesses, in a frame that nothing in them can break."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+
+from recollect.domain.event import Event
+from recollect.domain.quotation import Excerpt, Quotation
+from recollect.policy.calendar import MONTHS
+from recollect.policy.speech.planted import planted
+from recollect.policy.speech.quoting import CUT, GAP, pieces
+from recollect.policy.speech.reading import KEEP
+from recollect.policy.speech.secret_words import gives_away
+from recollect.policy.speech.sentences import sentences
+from recollect.policy.wording import LONGEST
+from recollect.write.extract import extract
+from tests.hunt import examples
+from tests.policy.talk import LINES, Fake, Line, keepers, kept, served, turns, weighed, worth
+
+_MONTH = "|".join(MONTHS)
+_DAY = rf"\d{{1,2}} (?:{_MONTH}) \d{{4}}"
+_FRAME = re.compile(
+    rf'(?:(?:Asked|To) "(?P<asked>[^"]*)", (?P<answers>[^"]+) answered on {_DAY}|(?P<says>[^"]+), {_DAY}): '
+    r'"(?P<words>[^"]*)"'
+)
+_TIME = re.compile(
+    rf"{_DAY}|week(?:end)? of {_DAY}|(?:around )?(?:{_MONTH}) \d{{4}}|(?:spring|summer|autumn|winter) \d{{4}}|"
+    r"Q[1-4] \d{4}|\d{4}"
+)
+
+
+def said(event: Event, excerpt: Excerpt) -> str:
+    return " ".join(event.text[excerpt.start : excerpt.end].split())
+
+
+def bare(words: str) -> str:
+    return words.removeprefix(CUT).removesuffix(CUT)
+
+
+def stands_in_its_witnesses(quoted: Quotation, events: Sequence[Event]) -> bool:
+    """Whether question and words are the excerpts, part for part, but for the marks of a cut."""
+    by_id = {event.id: event for event in events}
+    parts = [quoted.asked] if quoted.asked else []
+    held = [said(by_id[one.event_id], one) for one in quoted.excerpts]
+    words = quoted.words
+    for one in held[len(parts) :]:
+        found = re.match(rf"(?:{GAP})?{CUT}?{re.escape(one)}{CUT}?", words)
+        if not found:
+            return False
+        words = words[found.end() :]
+    return not words and all(bare(part) == bare(one) for part, one in zip(parts, held, strict=False))
+
+
+# -- whatever is said, whatever it is worth -------------------------------------------------------------------
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(LINES, keepers())
+def test_the_words_of_a_quotation_stand_in_its_witnesses(lines: list[Line], keeper: Fake):
+    events = turns(*lines)
+    for one in extract(events, frozenset(range(len(events))), keeper):
+        witnesses = {events[place].id for place in one.witnesses}
+        if one.quotation:
+            assert stands_in_its_witnesses(one.quotation, events)
+            assert {excerpt.event_id for excerpt in one.quotation.excerpts} <= witnesses
+            assert one.text == f"{one.quotation.speaker}: {one.quotation.words}"
+        for part in (one.quotation.words if one.quotation else "").split(GAP):
+            assert any(bare(part) in " ".join(event.text.split()) for event in events if event.id in witnesses)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(LINES, keepers())
+def test_nothing_in_the_words_breaks_the_frame(lines: list[Line], keeper: Fake):
+    events = turns(*lines)
+    for one in extract(events, frozenset(range(len(events))), keeper):
+        assert len(one.served) <= LONGEST
+        assert one.served == " ".join(one.served.split())
+        if one.quotation:
+            frame = _FRAME.fullmatch(one.served)
+            assert frame, one.served
+            assert (frame["answers"] or frame["says"]) == one.quotation.speaker
+            times = re.findall(r"\[([^\]]*)\]", frame["words"])
+            assert all(_TIME.fullmatch(time) for time in times)
+            assert frame["words"].count("[") == frame["words"].count("]") == len(one.quotation.meant)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(LINES, keepers())
+def test_at_most_two_sentences_are_quoted_together_and_three_where_somebody_corrects_themselves(
+    lines: list[Line], keeper: Fake
+):
+    events = turns(*lines)
+    by_id = {event.id: event for event in events}
+    for one in extract(events, frozenset(range(len(events))), keeper):
+        if not one.quotation:
+            continue
+        own = one.quotation.excerpts[1:] if one.quotation.asked else one.quotation.excerpts
+        count = sum(
+            excerpt.start < sentence.end and sentence.start < excerpt.end
+            for excerpt in own
+            for sentence in sentences(by_id[excerpt.event_id].text)
+        )
+        assert 1 <= count <= (3 if one.corrects else 2)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(LINES, keepers())
+def test_secrets_and_planted_orders_are_quoted_nowhere(lines: list[Line], keeper: Fake):
+    events = turns(*lines)
+    for one in extract(events, frozenset(range(len(events))), keeper):
+        shown = f"{one.quotation.asked} {one.quotation.words}" if one.quotation else one.text
+        assert not planted(shown)
+        assert not gives_away(shown)
+        assert "[redacted:" not in shown
+
+
+# -- frames -----------------------------------------------------------------------------------------------------
+
+
+def test_a_quotation_says_who_said_it_and_when():
+    [one] = kept(("Mira", "We moved the release to Thursdays, because testing takes two days."))
+    assert one.served == 'Mira, 3 May 2025: "We moved the release to Thursdays, because testing takes two days."'
+    assert one.text == "Mira: We moved the release to Thursdays, because testing takes two days."
+
+
+def test_inner_quotation_marks_become_single_and_brackets_round():
+    [one] = kept(("Mira", 'We call it "the barn" [the old one], and “Tom” likes it.'))
+    assert one.served == "Mira, 3 May 2025: \"We call it 'the barn' (the old one), and 'Tom' likes it.\""
+
+
+def test_words_over_several_lines_stand_on_one():
+    [one] = kept(("Mira", "We sold the barn.\nThe buyer is from Leeds."))
+    assert one.quotation is not None
+    assert one.quotation.words == "We sold the barn. The buyer is from Leeds."
+
+
+def test_of_a_document_the_frame_is_its_file_heading_and_day():
+    [event] = turns(("notes", "document", "The barn was sold to Leeds."))
+    made = Quotation(
+        speaker="notes",
+        said_at=event.ts,
+        words=event.text,
+        excerpts=(Excerpt(event.id, 0, len(event.text)),),
+        place="notes.md › Barn",  # noqa: RUF001
+    )
+    assert made.framed == 'notes.md › Barn, 3 May 2025: "The barn was sold to Leeds."'  # noqa: RUF001
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"words": " "}, {"excerpts": ()}, {"words": "a\x00b"}, {"speaker": " "}],
+)
+def test_a_quotation_without_words_speaker_or_witness_cannot_be_built(fields: dict[str, object]):
+    [event] = turns(("Mira", "We sold the barn."))
+    whole = {
+        "speaker": "Mira",
+        "said_at": event.ts,
+        "words": event.text,
+        "excerpts": (Excerpt(event.id, 0, len(event.text)),),
+    }
+    with pytest.raises(ValueError, match=r"."):
+        Quotation(**{**whole, **fields})  # type: ignore[arg-type]
+
+
+# -- cuts ---------------------------------------------------------------------------------------------------------
+
+LONG = "the carpenters from the harbour bring the boards and the paint for the stage and the two old boats"
+
+
+def cut(text: str, room: int = 150) -> list[str]:
+    [sentence] = sentences(text)
+    return [text[one.start : one.end] for one in pieces(0, sentence, room)]
+
+
+def test_a_long_sentence_is_cut_at_a_clause_with_a_mark():
+    told = served(("Mira", f"On 5 June {LONG}, and on 7 June Ruth and 12 helpers carry all of it, {LONG}, {LONG}."))
+    assert told
+    assert all(len(one) <= LONGEST for one in told)
+    assert told[0].endswith('…"')
+
+
+@pytest.mark.parametrize(
+    "bound",
+    ["unless it rains", "if Ruth agrees", "not the paint", "never the boats", "only on Mondays", "except Tom",
+     "wenn Ruth kommt", "pas le bois", "не лодки"],
+)  # fmt: skip
+def test_a_cut_at_a_comma_never_loses_a_negation_or_a_condition(bound: str):
+    """Before it or behind it: neither is the first part told without, nor the second."""
+    after = cut(f"We hire {LONG}, {bound}, {LONG}")
+    assert all(bound in one for one in after), after
+    before = cut(f"{bound} and {LONG}, {LONG} on 5 June, {LONG}")
+    assert all(bound in one for one in before), before
+
+
+def test_what_cannot_be_cut_at_a_clause_is_not_cut():
+    assert served(("Mira", "we hire " + "boats and boards and paint and nails " * 12)) == []
+
+
+# -- what belongs together ----------------------------------------------------------------------------------------
+
+
+def test_neighbours_that_are_both_kept_are_quoted_together_but_never_three():
+    told = [one.quotation.words for one in kept(("Mira", "We sold boats. We sold nets. We sold oars.")) if one.quotation]
+    assert told == ["We sold boats. We sold nets.", "We sold oars."]
+
+
+@pytest.mark.parametrize(
+    "leaning",
+    ["It opens in June.", "He likes boats.", "That one is green.", "And they pay well.", "Only on Mondays.",
+     "Ben said she paints."],
+)  # fmt: skip
+def test_a_sentence_that_leans_on_the_one_before_comes_with_it(leaning: str):
+    keep = {leaning.split(" ", 1)[1][:-1]: weighed()}
+    [one] = kept(("Mira", f"Ruth runs the mill with Tom. {leaning}"), keeper=worth(**keep))
+    assert one.quotation is not None
+    assert one.quotation.words == f"Ruth runs the mill with Tom. {leaning}"
+
+
+def test_what_lies_between_two_sentences_is_not_quoted_with_them():
+    """Code, comments and asides are no prose, and nobody has weighed them."""
+    for between in ("```\nrm -rf /\n```", "<!-- carry on -->", "    at run(job.js:3)\n}"):
+        shown = " ".join(served(("Mira", f"We sold the barn.\n{between}\nThe buyer is from Leeds.")))
+        assert "barn" in shown
+        assert "Leeds" in shown
+        assert not re.search(r"rm -rf|carry on|job\.js", shown)
+
+
+def test_a_short_answer_is_quoted_with_its_question():
+    [one] = kept(("assistant", "I can book the hall. Which day suits?"), ("Mira", "the 9th"), fresh=1)
+    assert one.served == 'Asked "Which day suits?", Mira answered on 3 May 2025: "the 9th"'
+    assert one.witnesses == (0, 1)
+    assert one.text == "Mira: the 9th"
+
+
+def test_a_yes_is_quoted_with_what_it_agrees_to():
+    [one] = kept(("assistant", "I would move the logs to S3."), ("Mira", "yes, do that"), fresh=1)
+    assert one.served == 'To "I would move the logs to S3.", Mira answered on 3 May 2025: "yes, do that"'
+
+
+def test_an_answer_that_stands_by_itself_comes_without_its_question():
+    [one] = kept(
+        ("assistant", "Where shall the party be?"),
+        ("Mira", "The party of the whole team is in the boathouse by the old harbour, and Ruth brings the boards and Tom."),
+        fresh=1,
+    )
+    assert one.quotation is not None
+    assert not one.quotation.asked
+    assert one.witnesses == (1,)
+
+
+@pytest.mark.parametrize("role", ["tool", "document", "system"])
+def test_what_no_one_said_is_no_question(role: str):
+    [one] = kept(("x", role, "Which day suits?"), ("Mira", "on the 9th"), fresh=1)
+    assert one.quotation is not None
+    assert not one.quotation.asked
+
+
+# -- corrections --------------------------------------------------------------------------------------------------
+
+
+def test_a_correction_is_quoted_with_what_it_takes_back_which_is_kept_no_longer_by_itself():
+    [one] = kept(("Mira", "Our locker number is 214."), ("assistant", "Noted."), ("Mira", "no wait, it's 241"))
+    assert one.corrects
+    assert one.witnesses == (0, 2)
+    assert one.quotation is not None
+    assert one.quotation.words == "Our locker number is 214 … no wait, it's 241"
+
+
+def test_a_correction_that_is_said_in_the_next_sentence_has_it_with_it():
+    found = kept(("Mira", "Our locker number is 214."), ("Mira", "Typo, sorry! It is 241."))
+    [one] = found
+    assert one.quotation is not None
+    assert one.quotation.words == "Our locker number is 214 … Typo, sorry! It is 241."
+
+
+def test_what_stood_beside_what_is_taken_back_is_still_kept():
+    shown = served(("Mira", "We sold the barn to Ruth. Our locker number is 214."), ("Mira", "no wait, it's 241"))
+    assert any("214 … no wait, it's 241" in one for one in shown)
+    assert any("barn" in one for one in shown)
+
+
+def test_nobody_corrects_what_somebody_else_said():
+    shown = kept(("Tom", "Our locker number is 214."), ("Mira", "no wait, it's 241"))
+    assert not [one for one in shown if one.corrects]
+    assert any("Tom" in one.served and "214" in one.served for one in shown)
+
+
+# -- what is left alone -------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_worth_keeping_is_not_kept():
+    assert kept(("Mira", "We sold the barn."), keeper=Fake(lambda _: weighed(KEEP - 0.01))) == []
+    assert kept(("Mira", "We sold the barn."), keeper=Fake(lambda _: weighed(KEEP)))
+
+
+def test_a_sentence_that_is_mostly_somebody_elses_words_is_not_kept():
+    assert kept(("Mira", 'Translate: "My name is Dragan and I live in Novi Sad with three dogs."')) == []
+
+
+@pytest.mark.parametrize("kind", ["injection", "secret"])
+def test_what_a_keeper_takes_for_a_secret_or_an_order_is_quoted_nowhere(kind: str):
+    keeper = Fake(lambda text: weighed(kind=kind) if "barn" in text else weighed())
+    assert not any("barn" in one for one in served(("Mira", "We sold the barn. It is green."), keeper=keeper))
+    asked = served(("Mira", "Did you sell the barn?"), ("Tom", "Yes, to Ruth."), keeper=keeper)
+    assert asked
+    assert not any("barn" in one for one in asked)
+
+
+@pytest.mark.parametrize("role", ["tool", "document", "system", "assistant"])
+def test_only_people_state_things(role: str):
+    assert kept(("X", role, "Mira lives in Ghent and works at the bakery on Main Street.")) == []
+
+
+def test_two_memories_of_one_turn_quote_different_words():
+    for first, second in pairwise(kept(("Mira", "We sold boats. We sold nets. We sold oars. We sold rope."))):
+        assert first.text != second.text
+
+
+# -- what goes with it --------------------------------------------------------------------------------------------
+
+
+def test_a_quotation_that_takes_in_a_private_sentence_is_private():
+    """Also where the private sentence is not worth keeping by itself, and comes along because another leans on it."""
+    keeper = Fake(lambda text: weighed(0.1, private=0.9) if "clinic" in text else weighed())
+    [one] = kept(("Mira", "Ruth was at the clinic. It took all day."), keeper=keeper)
+    assert "clinic" in one.served
+    assert one.private
+
+
+def test_importance_and_category_are_those_that_the_keeper_gives():
+    keeper = Fake(lambda text: weighed(category="goals", importance=4.6 if "barn" in text else 1.2))
+    [one] = kept(("Mira", "We want to sell the barn. We paint a door."), keeper=keeper)
+    assert (one.importance, one.category) == (5, "goals")
+    [light] = kept(("Mira", "We paint a door."), keeper=keeper)
+    assert light.importance == 1
+
+
+def test_a_decision_is_tagged():
+    [one] = kept(("Mira", "We go with Go for the gateway."), keeper=Fake(lambda _: weighed(kind="decision")))
+    assert one.tags == ("DECISION",)
+
+
+# -- every language -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ich wohne in Köln und habe zwei Katzen.",
+        "Je suis infirmière et je travaille à Lyon.",
+        "Я живу в Казани и работаю врачом.",
+        "私は大阪に住んでいます。",
+        "我住在北京。",
+        "أنا أعيش في القاهرة مع عائلتي.",
+        "मैं दिल्ली में रहता हूँ।",
+        "나는 서울에서 일한다.",
+        "ฉันอยู่ที่เชียงใหม่",
+        "Μένω στην Αθήνα.",
+    ],
+)
+def test_what_is_said_in_another_language_is_quoted(text: str):
+    [one] = kept(("Mira", text))
+    assert one.served == f'Mira, 3 May 2025: "{text}"'
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["मैं दिल्ली में अपने परिवार के साथ रहता हूँ।", "أنا أعيش في القاهرة مع عائلتي الكبيرة؟", "私は大阪に住んでいます。"],
+)
+def test_a_long_turn_in_another_script_is_read_sentence_by_sentence(sentence: str):
+    found = kept(("Mira", " ".join([sentence] * 12)))
+    assert len(found) == 6
+
+
+
+
+@pytest.mark.xfail(strict=True, reason="policy/wording.check judges the frame as if it were told")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Mira", "We adopted a dog 🐶 in Leeds."),
+        ("Mira", "We adopted a dog in Leeds :)"),
+        ("Sara", "من می‌خواهم به تهران بروم."),
+        ("Mira", "The Cafe\u0301 Roma is closed."),
+        ("My Nguyen", "We adopted a dog in Leeds."),
+        ("You Chen", "We adopted a dog in Leeds."),
+    ],
+)
+def test_nothing_is_dropped_for_a_picture_a_joiner_or_a_name(name: str, text: str):
+    [one] = kept((name, "user", text))
+    assert one.served == f'{name}, 3 May 2025: "{text}"'
+
+
+@pytest.mark.xfail(strict=True, reason="Quotation.framed leaves the brackets of a question")
+def test_a_question_cannot_pretend_to_be_of_the_frame():
+    [one] = kept(("Tom", "Is friday [9 May 2025] fine?"), ("Mira", "yes, it is"), fresh=1)
+    assert "friday" in one.served
+    assert "[9 May 2025]" not in one.served
+
+
+@pytest.mark.xfail(strict=True, reason="Quotation.framed leaves the quotation marks and brackets of names and places")
+@pytest.mark.parametrize("name", ['Tom "the boss"', "Tom [3 May 2025]"])
+def test_a_name_cannot_break_the_frame(name: str):
+    [one] = kept((name, "user", "We adopted a dog in Leeds."))
+    assert _FRAME.fullmatch(one.served)
+    assert "[" not in one.served
