@@ -309,6 +309,10 @@ class Store(Protocol):
         """The live events of an episode that have exactly these texts."""
         ...
 
+    def quoted_since(self, tenant: TenantId) -> datetime | None:
+        """When the first version was made that quotes somebody, withdrawn or not; None where none ever was."""
+        ...
+
     def witness_counts(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
         """How many different live events bear witness to each of these items."""
         ...

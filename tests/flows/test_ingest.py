@@ -189,7 +189,7 @@ def test_a_turn_makes_only_so_many_memories_and_what_is_left_out_is_named(memory
     text = "My sister Ines lives in Lyon. My brother Emil works at Orbis. I'm allergic to celery. I prefer tea."
     taken = few.ingest([say(text, ts=MARCH)], wait=True, thread_id="a")
     assert len(taken.items) == 1
-    assert taken.left_out == ('Mira, 2 March 2026: "I\'m allergic to celery. I prefer tea."',)
+    assert taken.left_out == ("Mira is allergic to celery. Mira prefers tea.",)
     assert len(few.ingest([say("My aunt Freya lives in Bergen.")], wait=True, thread_id="b").items) == 1
     assert few.ingest([say("My uncle Hugo lives in Porto.")], wait=True, thread_id="c").items == ()
 
@@ -294,8 +294,8 @@ def test_what_is_said_twice_in_one_breath_counts_once_with_both_witnesses(memory
 
 FACTS_OF_A_LIFE = [
     "I live in Graz.", "I live in Linz.", "My port is 8080.", "My port is 9090.", "We use tabs.", "We never use tabs.",
-    "I work at Orbis.", "I work at Orbis as a baker.", "Our dog is called Rex.", "no wait, it's Max", "Я живу в Казани.",
-    "I own 2 boats.", "I own 3 boats.", "I'm allergic to walnuts.", "I prefer tea.", "I prefer green tea.",
+    "I work at Orbis.", "I work at Orbis as a baker.", "Our dog is called Rex.", "no wait, it's Max",
+    "Я живу в Казани.", "I own 2 boats.", "I own 3 boats.", "I'm allergic to walnuts.", "I prefer tea.", "I prefer green tea.",
 ]  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from recollect.policy.prompts import Verdict as Answered
 from recollect.store.sidecar import FileErasures, FileSeal
 from tests.worlds import World
 
-BLACK, SWEET = "Mira drinks her morning coffee black.", "Mira drinks her morning coffee sweet."
+BLACK, SWEET = "Mira drinks the morning coffee black.", "Mira drinks the morning coffee sweet."
 THREE, FOUR = "Mira's flat in Porto has 3 rooms.", "Mira's flat in Porto has 4 rooms."
 
 
@@ -124,7 +124,7 @@ def test_a_writer_that_fails_leaves_it_unsure(world: World, tmp_path: Path):
 
 def test_all_pairs_of_a_job_go_to_the_judge_at_once_and_none_twice(world: World):
     judge = Told(0.97)
-    a, b, c = (world.tell(text) for text in (BLACK, SWEET, "Mira drinks her morning coffee with milk."))
+    a, b, c = (world.tell(text) for text in (BLACK, SWEET, "Mira drinks the morning coffee with milk."))
     bench = Bench(world.store, world.clock, judge)
     near = [a.item.id, b.item.id, a.item.id, c.item.id]
     changes = judging.judge(bench, world.tenant, c.item.id, near)

@@ -42,10 +42,11 @@ class Leased:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """The step is done; the next one starts from this state."""
+    """The step is done; the next one starts from this state, and with `not_before` not ahead of what is due by then."""
 
     lease: Leased
     state: Mapping[str, object]
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hashlib import sha256
 from recollect.care.erase import Wipe
 from recollect.custody import Deps
 from recollect.domain.change import Change
-from recollect.domain.ids import CauseId, ItemId, Rev, uuid7
+from recollect.domain.ids import CauseId, EventId, ItemId, Rev, uuid7
 from recollect.domain.job import Job, Leased, Step
 from recollect.domain.scope import Scope
 from recollect.holdings import Vector
@@ -27,6 +27,7 @@ class Write:
     changes: Sequence[Change] = ()
     expect: Mapping[ItemId, Rev] = field(default_factory=dict[ItemId, Rev])
     vectors: Sequence[Vector] = ()
+    private: Sequence[EventId] = ()
     then: Sequence[Job] = ()
 
 

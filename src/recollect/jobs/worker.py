@@ -107,6 +107,7 @@ class Worker:
                     expect=outcome.expect,
                     then=outcome.then,
                     vectors=outcome.vectors,
+                    private=outcome.private,
                     step=outcome.step,
                 )
             case Erasure():

@@ -53,7 +53,7 @@ _RANGE = re.compile(
 _YEAR_END = re.compile(r"(?<=\b20\d\d)[/\u2013-](?:20)?\d\d\b(?!-)")
 """The end of "winter 2023/24"."""
 _CAPITAL = re.compile(r"(?<![\w'’.])[^\W\d_][\w-]*")  # noqa: RUF001
-_OPENS = re.compile(r"(?:^|[.!?:]\s+|[\"“(\[]\s*)$")
+_OPENS = re.compile(r"(?:^|(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<!\bProf)[.!?:]\s+|[\"“(\[]\s*)$")
 _NO_NAMES = frozenset("mr mrs ms dr prof st am pm user users team assistant".split()) | frozenset(WEEKDAYS)
 
 

@@ -151,7 +151,7 @@ class _Trial:
         for place in (*self._places, *self._others()):
             turn = self._turns[place]
             meant = periods(turn.text, turn.ts.date())
-            if told in turn.text.casefold() or any(same_time(mention.period, one) for one in meant):
+            if _told_by(told, turn.text) or any(same_time(mention.period, one) for one in meant):
                 return self._witness(place)
             if self._in_parts(mention, turn) or (beside and self._stands_for(beside[1], turn)):
                 return self._witness(place)
@@ -265,6 +265,14 @@ class _Trial:
                     return f"who is a {word}"
                 self._witness(told[0])
         return ""
+
+
+def _told_by(told: str, text: str) -> bool:
+    """Whether a time was told in these words, a number perhaps in others: "in 31 years"."""
+    there = contents(text)
+    said = [word for word in words(told) if carries(word)]
+    spoken = bool(said) and all(map(there.has_word, said)) and all(map(there.has_number, numbers(told)))
+    return told in text.casefold() or spoken
 
 
 def _names_day(text: str, day: int) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.change import Change, Derive, Revise, Verb, revise
-from recollect.domain.ids import EventId, ItemId, VersionId, short
+from recollect.domain.ids import EventId, ItemId, Seq, VersionId, short
 from recollect.domain.item import Active, Archived, Fact, Item
 from recollect.domain.journal import Header
 from recollect.domain.level import Level
@@ -29,6 +29,7 @@ _AGAIN = "read again"
 _SAYS = 0.5
 """The part of the shorter one's words that two statements about one message share when they say the same."""
 _JOB = "job:"
+REMAKES = "job:remake"
 _OUT_OF_TALK = frozenset({"create", "append", "derive", "link"})
 """What is written where something was said. An edit that comes alone is somebody's own."""
 _READINGS = frozenset({"disclose"})
@@ -54,15 +55,24 @@ def is_old(item: Item, version: Version, until: datetime, now: datetime) -> bool
 
 def touched(headers: Iterable[Header]) -> bool:
     """Whether somebody changed a memory by hand, by all that the journal tells of it."""
+    known = {header.seq: header for header in headers}
     writes: defaultdict[int, list[Header]] = defaultdict(list)
-    for header in headers:
-        if header.op not in _READINGS:
+    for header in known.values():
+        if header.op not in _READINGS and _origin(header, known).actor != REMAKES:
             writes[header.rev].append(header)
     return any(
         not header.actor.startswith(_JOB) and (header.undoes is not None or not _of_talk(write))
         for write in writes.values()
         for header in write
     )
+
+
+def _origin(header: Header, known: Mapping[Seq, Header]) -> Header:
+    """What an undoing takes back, or brings back, in the end: one that takes back a reading again is no word on the
+    memory."""
+    while header.undoes is not None and header.undoes in known:
+        header = known[header.undoes]
+    return header
 
 
 def _of_talk(write: Iterable[Header]) -> bool:

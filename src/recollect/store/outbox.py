@@ -48,11 +48,12 @@ def advance(tx: Tx, step: Step, at: datetime) -> None:
     """Move a job on and let go of it, in the transaction of what the step did. Refused when the lease has run out:
     somebody else may have the job by now."""
     match step:
-        case Advance(leased, state):
+        case Advance(leased, state, not_before):
             moved = tx.run(
                 "update jobs set step = step + 1, state = :state, attempts = 0, last_error = null, "
-                f"lease_token = null, lease_until = null where {_HELD} and step = :step and lease_until > :at",
+                f"not_before = :not_before, lease_token = null, lease_until = null where {_HELD} and step = :step and lease_until > :at",
                 state=codec.canonical(state),
+                not_before=not_before or leased.job.not_before,
                 id=leased.job.id,
                 token=leased.token,
                 step=leased.step,

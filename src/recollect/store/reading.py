@@ -272,6 +272,14 @@ def citing(tx: Tx, ids: Sequence[EventId]) -> list[Citing]:
     return [Citing(version, item, events) for (version, item), events in cited.items()]  # type: ignore[arg-type]
 
 
+def quoted_since(tx: Tx) -> datetime | None:
+    row = tx.one(
+        "select min(v.created_at) from versions v where v.tenant = :tenant and exists (select 1 from witnesses w "
+        "where w.tenant = :tenant and w.version_id = v.id and w.quoted)"
+    )
+    return rows.moment(row[0]) if row else None
+
+
 def relations(tx: Tx, item_id: ItemId) -> list[Relation]:
     found = tx.all(
         f"select {rows.RELATION} from relations where tenant = :tenant and (from_id = :id or to_id = :id) "

@@ -341,6 +341,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return gathering.repeats(tx, item_id, texts)
 
+    def quoted_since(self, tenant: TenantId) -> datetime | None:
+        with self._engine.read(tenant) as tx:
+            return reading.quoted_since(tx)
+
     def witness_counts(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
         with self._engine.read(tenant) as tx:
             return gathering.witness_counts(tx, items)

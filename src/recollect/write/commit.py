@@ -1,7 +1,7 @@
 """Candidates become memories: compared with what lies near, then created, merged, renewed or linked. Nothing is written
 here: what comes out is one list of changes for the door, with what they rely on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -77,6 +77,8 @@ class Commit:
     embedder: Embedder | None
     clock: Clock
     owner: Owner
+    compares: Callable[[Draft, Item, Version], bool] = lambda draft, item, version: True
+    """Whether a draft is compared with a memory that lies near it."""
 
     def decide(self, drafts: Sequence[Draft], now: datetime) -> Decided:
         """What is to be done about the drafts, one after the other; each is decided, with those before it in view. What
@@ -148,6 +150,8 @@ class Commit:
         known: dict[ItemId, Known] = {}
         for item_id, (held, version) in self.store.speaking(tenant, list(hits)).items():
             if held.item.superseded_by or item_id in decided.expect or not self.owner.owns(held.item):
+                continue
+            if not self.compares(draft, held.item, version):
                 continue
             cosine = hits[item_id].cosine if vector else _overlap(draft.text, version.content)
             known[item_id] = Known(Near(held.item, version.content, cosine or 0.0), held, version)

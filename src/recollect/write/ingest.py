@@ -30,7 +30,7 @@ from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.speech.reading import is_private
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Store
+from recollect.ports import Embedder, Keeper, Store
 from recollect.weighing import weigh
 from recollect.write import repeats
 from recollect.write.commit import Commit, Decided
@@ -275,11 +275,7 @@ class Ingest:
         return decided
 
     def _private(self, new: Sequence[Event]) -> list[EventId]:
-        """Of new events that others will see, those with words that are for who took part alone."""
-        if self.visibility not in SHARED:
-            return []
-        weights = weigh(new, [place for place, event in enumerate(new) if event.role != "tool"], self.extraction.keeper)
-        return [new[place].id for place, weighed in weights.items() if is_private(weighed)]
+        return private_events(new, self.visibility, self.extraction.keeper)
 
     def _extracting(self, thread: Held, new: Sequence[Event], now: datetime, *, capped: bool) -> Job:
         more = {"events": [event.id for event in new], **({} if capped else {"capped": False})}
@@ -366,6 +362,14 @@ class Ingest:
             except (Repeated, Stale):
                 self.threads.forget(self.scope, self.visibility)
         raise Stale("others kept writing to the same thread", [])
+
+
+def private_events(events: Sequence[Event], visibility: Visibility, keeper: Keeper | None) -> list[EventId]:
+    """Of events of a thread that others see, those with words that are for who took part alone."""
+    if visibility not in SHARED:
+        return []
+    weights = weigh(events, [place for place, event in enumerate(events) if event.role != "tool"], keeper)
+    return [events[place].id for place, weighed in weights.items() if is_private(weighed)]
 
 
 def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | Message | str) -> str:

@@ -19,7 +19,7 @@ from recollect.policy.speech.hearing import name_of
 from recollect.policy.speech.planted import planted
 from recollect.policy.speech.quoting import GAP, Piece, fits, pieces, question, quotation, room_of, unended
 from recollect.policy.speech.secret_words import gives_away
-from recollect.policy.speech.sentences import Sentence, sentences, size, words
+from recollect.policy.speech.sentences import Sentence, sentences, words
 from recollect.policy.speech.third_person import told
 from recollect.policy.wording import Sound, check
 
@@ -284,12 +284,12 @@ class _Reader:
         said = self._said(before)
         last = [number for number in range(max(0, len(said) - 3), len(said)) if not self.hidden(before, number)]
         asks = [number for number in last if _ASKS.search(said[number].text)]
-        if asks and size(sentence.text) <= _SHORT:
+        if asks and len(words(sentence.text)) <= _SHORT:
             return before, asks[-1]
         worth = self._worth(place, 0)
         assents = (worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT) or _ASSENTS.match(sentence.text)
-        proposed = [number for number in last if size(said[number].text) > _BARE]
-        lives = (assents and size(sentence.text) <= _SHORT) or size(sentence.text) <= _BARE
+        proposed = [number for number in last if len(words(said[number].text)) > _BARE]
+        lives = (assents and len(words(sentence.text)) <= _SHORT) or len(words(sentence.text)) <= _BARE
         return (before, proposed[-1]) if proposed and lives else None
 
     def _before(self, place: int) -> int | None:
@@ -340,7 +340,7 @@ class _Reader:
         said = self._said(place)
         if number + 1 == len(said) or self.hidden(place, number + 1):
             return
-        short = size(said[number].text) <= _FRAGMENT
+        short = len(words(said[number].text)) <= _FRAGMENT
         elsewhere = group.members[0][0] != place and leans(said[number + 1].text)
         longer = replace(group, members=[*group.members, (place, number + 1)])
         if (short or elsewhere) and self._whole(longer):
@@ -365,7 +365,7 @@ class _Reader:
         """The remark of a group; of a single long sentence, one for each stretch of it that may stand alone."""
         at, number = group.members[-1]
         if len(group.members) == 1 and not group.asked:
-            if not plain and size(self._said(at)[number].text) < _SAYING:
+            if not plain and len(words(self._said(at)[number].text)) < _SAYING:
                 return  # two words that nobody can place
             found = [[piece] for piece in pieces(at, self._said(at)[number], room_of(self._turns[at]))]
         else:
@@ -425,7 +425,7 @@ def _names_again(earlier: str, later: str) -> bool:
 def leans(text: str) -> bool:
     """Whether a sentence means something that stands before it: it opens with a pronoun, speaks of somebody whom it
     does not name, or is hardly a sentence."""
-    if _LEANS.match(text) or size(text) <= 3:
+    if _LEANS.match(text) or len(words(text)) <= 3:
         return True
     person = _PERSON.search(text)
     return person is not None and not _NAMED.search(text[: person.start()])

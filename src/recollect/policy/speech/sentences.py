@@ -44,7 +44,6 @@ _SINGLE = re.compile(r"(?<!\w)'[^'\n]{24,2000}'(?!\w)")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")  # noqa: RUF001
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _PAIR = re.compile("..?")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0e7f]")
 _FEW = 4
 """Words of a quotation up to which it is a name or a title."""
 
@@ -81,12 +80,6 @@ def words(text: str) -> list[str]:
     for word in _WORD.findall(text.lower().replace("’", "'")):  # noqa: RUF001
         found += _PAIR.findall(word) if _UNSPACED.search(word) else [word]
     return found
-
-
-def size(text: str) -> int:
-    """How many words a text has, about; scripts without blanks have one for two signs."""
-    unspaced = len(_UNSPACED.findall(text))
-    return len(_WORD.findall(_UNSPACED.sub(" ", text) if unspaced else text)) + (unspaced + 1) // 2
 
 
 @lru_cache(maxsize=256)
