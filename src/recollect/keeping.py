@@ -6,11 +6,13 @@ from datetime import timedelta
 
 from recollect.care import epoch as epochs
 from recollect.care import promote as promotion
+from recollect.care import remake as remaking
 from recollect.care.compress import Hammer, Hammered
+from recollect.care.remake import Remade, Survey
 from recollect.custody import Custody
 from recollect.domain.change import Change, Note, Protect, Verb, move, revise
 from recollect.domain.event import Trust
-from recollect.domain.ids import ItemId, JobId, Rev, VersionId
+from recollect.domain.ids import CauseId, ItemId, JobId, Rev, VersionId
 from recollect.domain.item import Archived, Item, LockReason, SoftDeleted, State
 from recollect.domain.record import RULES, Epoch, Rules
 from recollect.domain.scope import Role, Scope, actor
@@ -140,6 +142,25 @@ class Keeping(Custody):
             return self._hammer.compress(
                 actor=actor(self.principal), item_id=item_id, topic=topic, dry_run=dry_run, allow=self._reaches
             )
+
+    def remake(self, *, dry_run: bool = False) -> tuple[Survey, CauseId | None]:
+        """Have made anew, by a job, what rules made of messages before words were quoted: what there is to do, and the
+        cause that all its entries will name, so that one rollback takes it back. A dry run only says what there is."""
+        self._gate.allow(Action.REMAKE)
+        deps, now = self._deps, self._deps.clock.now()
+        found = remaking.survey(self._store, self._tenant, now, by_rules=deps.writer is None)
+        if dry_run:
+            return found, None
+        job, new = remaking.wanted(self._store.jobs(self._tenant, open_only=True), JobId(deps.clock.mint()), now)
+        if new:
+            self._store.enqueue(self._tenant, [job])
+        deps.wake()
+        return found, CauseId(job.id)
+
+    def remade(self, cause: CauseId) -> Remade:
+        """How a run of `remake` stands, and what it did."""
+        self._gate.allow(Action.REMAKE)
+        return remaking.standing(self._store, self._tenant, cause)
 
     def close_episode(self, item_id: ItemId) -> Hammered:
         """The thread is at its end for now: summarise it, without waiting for it to fall silent."""

@@ -1,5 +1,6 @@
 """A decision takes over from what was decided before."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from recollect.jobs.worker import Worker
 from tests.flows import lives
 from tests.flows.lives import item, rev, taken_back
 from tests.jobs.crew import Hands
+from tests.policy.talk import Fake, weighed
 from tests.worlds import World
 
 clock, memory = lives.clock, lives.memory
@@ -159,7 +161,8 @@ def test_a_decision_read_out_of_a_thread_takes_over_too(world: World, memory: Me
             meta={"tags": [f"DECISION/SUPERSEDES:{short(old.item_id)}", 7]},
         )
     ]
-    taken = memory.ingest(said, thread_id="gate", project_id="atlas", topic_key="gateway", wait=True)
+    reading = Memory(replace(memory._deps, keeper=Fake(lambda _: weighed(kind="decision"))), memory.principal)
+    taken = reading.ingest(said, thread_id="gate", project_id="atlas", topic_key="gateway", wait=True)
     assert item(world, taken.episode_id).topic_key == "gateway"
     [new] = taken.items
     assert item(world, old.item_id).superseded_by == new
@@ -175,7 +178,8 @@ def test_a_thread_that_names_what_it_may_not_supersede_is_read_all_the_same(worl
             Message(text=f"We decided to use Go for the gateway {name[-4:]}.", author="Mira", role="user", meta=tags)
         ]
         memory.ingest(said, thread_id="gate", project_id="atlas")
-    Worker(deps=memory._deps, kinds=KINDS, name="test").run_until_idle()
+    deps = replace(memory._deps, keeper=Fake(lambda _: weighed(kind="decision")))
+    Worker(deps=deps, kinds=KINDS, name="test").run_until_idle()
     assert all(status.failed_at is None and status.last_error is None for status in memory.jobs())
     assert item(world, old.item_id).state == Active()
 
@@ -183,7 +187,7 @@ def test_a_thread_that_names_what_it_may_not_supersede_is_read_all_the_same(worl
 def test_the_topic_of_a_thread_is_that_of_its_memories(world: World, memory: Memory):
     said = [Message(text="The gateway of Atlas listens on port 8443.", author="Mira", role="user")]
     memory.ingest(said, thread_id="gate", project_id="atlas", topic_key="gateway")
-    Worker(deps=memory._deps, kinds=KINDS, name="test").run_until_idle()
+    Worker(deps=replace(memory._deps, keeper=Fake()), kinds=KINDS, name="test").run_until_idle()
     [fact] = memory.items(Filters(kinds=frozenset({"fact"}), project_id="atlas"))
     assert fact.topic_key == "gateway"
     later = memory.ingest(said, thread_id="gate", project_id="atlas", topic_key="other")

@@ -17,6 +17,7 @@ import pytest
 
 from recollect.domain.change import Append, Create, Erase
 from recollect.domain.ids import TenantId
+from recollect.domain.item import Visibility
 from recollect.domain.query import Filters
 from recollect.holdings import Vector, Wanted
 from recollect.ports import Store
@@ -84,6 +85,7 @@ OTHER_PROCESS = """
 import os, sys
 from pathlib import Path
 from recollect.domain.ids import TenantId
+from recollect.domain.item import Visibility
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.store.test_sqlite_finding import say
@@ -293,3 +295,40 @@ def test_the_tenants_asked_least_recently_make_room(store: Store, monkeypatch: p
     for world in [*worlds, *worlds]:
         assert ask(world) == {said[world.tenant]}
     assert len(store._engine._found._tenants) <= 2  # type: ignore[attr-defined]
+
+
+# -- private words ------------------------------------------------------------------------------------------
+
+HOUSE = {"visibility": Visibility.PROJECT_SHARED, "project_id": "house", "user_id": None}
+
+
+def proposed(world: World, sought: Sought, reader: str, **asked: object) -> int:
+    """How many texts are proposed to somebody, before the file is asked about them."""
+    engine = world.store._engine  # type: ignore[attr-defined]
+    wanted = replace(TEA, sight=replace(EVERYTHING, readers=frozenset({reader})), **asked)
+    with engine.read(world.tenant) as tx:
+        found = engine.propose(tx, sought, wanted, 10)
+    return len({*found.text, *found.cosine})
+
+
+def test_what_is_private_is_not_even_proposed_to_others(world: World):
+    told = [world.tell(f"tea {number}", **HOUSE) for number in range(3)]
+    marked = world.tell("tea, marked", private=True, **HOUSE)
+    vectors = [Vector(MODEL, ref, numbers(1, 0)) for one in told for ref in (f"e:{one.event.id}", f"v:{one.version.id}")]
+    world.apply(vectors=vectors)
+    assert proposed(world, Sought.EVENTS, "ben") == 4
+    assert proposed(world, Sought.ITEMS, "ben") == 3, "one is marked"
+    assert proposed(world, Sought.ITEMS, "ana") == 4
+    world.apply(private=[told[0].event.id, marked.event.id])
+    for vector in ({}, {"vector": None, "embedder": None}):
+        assert proposed(world, Sought.EVENTS, "ben", **vector) == 2
+        assert proposed(world, Sought.ITEMS, "ben", **vector) == 2
+        assert proposed(world, Sought.EVENTS, "ana", **vector) == 4
+        assert proposed(world, Sought.ITEMS, "ana", **vector) == 4
+
+
+def test_where_nothing_is_private_all_readers_share_what_passes(world: World):
+    say(world)
+    for reader in ("ana", "ben", "cleo"):
+        assert proposed(world, Sought.EVENTS, reader) == 1
+    assert len(world.store._engine._found._masks) == 1  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from recollect.care.stroke import Anvil
 from recollect.domain.change import Change, Create, Derive, Discard, Edit, Revise, Unlink, Verb, revise
 from recollect.domain.event import STATED, Event
 from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev, TenantId
-from recollect.domain.item import Active, Archived, Episode, Fact, Item
+from recollect.domain.item import Active, Archived, Episode, Fact, Item, Visibility
 from recollect.domain.job import Job, JobStatus
 from recollect.domain.level import Level
 from recollect.domain.observation import Usage, Use, Used
@@ -20,7 +20,7 @@ from recollect.domain.scope import EVERYBODY, Sight
 from recollect.domain.version import Version
 from recollect.holdings import Held, Vector
 from recollect.policy import hammer, lifecycle, remaking
-from recollect.policy.hammer import Refused
+from recollect.policy.hammer import Family, Refused
 from recollect.policy.remaking import Made
 from recollect.ports import Store
 
@@ -63,13 +63,16 @@ class Remade:
 
     @property
     def left(self) -> int:
-        return self.total - self.done
+        return max(0, self.total - self.done)
 
 
 def sights(store: Store, tenant: TenantId) -> list[tuple[str, Sight]]:
     """Everybody's memories, then one silo after the other: what is made of a silo stays in it."""
-    silos = [(silo, Sight(frozenset(), frozenset(), silo, None)) for silo in sorted(store.silos(tenant))]
-    return [("", EVERYBODY), *silos]
+    return [("", EVERYBODY), *((silo, _inside(silo)) for silo in sorted(store.silos(tenant)))]
+
+
+def _inside(silo: str) -> Sight:
+    return Sight(users=frozenset(), projects=frozenset(), silo=silo, readers=None)
 
 
 def threads(store: Store, tenant: TenantId, silo: str, sight: Sight, before: ItemId | None) -> Sequence[Held]:
@@ -80,17 +83,16 @@ def threads(store: Store, tenant: TenantId, silo: str, sight: Sight, before: Ite
 
 def survey(store: Store, tenant: TenantId, now: datetime, *, by_rules: bool) -> Survey:
     """What there is to do. `by_rules`: facts are made without a language model, so that those of rules are known."""
-    found = Survey(until=store.quoted_since(tenant) or now)
+    until = store.quoted_since(tenant) or now
+    sizes: list[int] = []
+    memories = summaries = 0
     for silo, sight in sights(store, tenant):
         for held, version in _listed(store, tenant, _EPISODES, silo, sight):
-            if last := store.latest(tenant, held.item.id, 1):
-                found = replace(found, threads=found.threads + 1, messages=found.messages + last[-1].seq)
-            old = version is not None and remaking.reworded(version, found.until)
-            found = replace(found, summaries=found.summaries + old)
+            sizes += [event.seq for event in store.latest(tenant, held.item.id, 1)]
+            summaries += version is not None and remaking.reworded(version, until)
         for held, version in _listed(store, tenant, _FACTS, silo, sight) if by_rules else ():
-            old = version is not None and remaking.is_old(held.item, version, found.until, now)
-            found = replace(found, memories=found.memories + old)
-    return found
+            memories += version is not None and remaking.is_old(held.item, version, until, now)
+    return Survey(until=until, threads=len(sizes), messages=sum(sizes), memories=memories, summaries=summaries)
 
 
 def _listed(
@@ -105,8 +107,8 @@ def _listed(
 
 
 def wanted(jobs: Iterable[JobStatus], job_id: JobId, now: datetime) -> tuple[Job, bool]:
-    """The job of a run, and whether it has to be asked for. One that is under way goes on. One that was given up goes on
-    under its own name, so that there is still one thing to roll back."""
+    """The job of a run, and whether it has to be asked for. One that is under way goes on. One that was given up is
+    asked for under its own name, so that there is still one thing to roll back."""
     known = next((status for status in jobs if status.job.kind == KIND and not status.done_at), None)
     job = Job(id=known.job.id if known else job_id, kind=KIND, key=KIND, not_before=now)
     return job, known is None or known.failed_at is not None
@@ -167,12 +169,14 @@ class Facts:
         if not remaking.is_old(item, version, self.until, self.now):
             return False
         if item.id not in self._known:
-            self._known[item.id] = not self._peoples(item, version)
+            self._known[item.id] = not self._settled(item, version)
         return self._known[item.id]
 
-    def _peoples(self, item: Item, version: Version) -> bool:
-        """Whether somebody stated it as well, or changed it by hand."""
+    def _settled(self, item: Item, version: Version) -> bool:
+        """Whether somebody stated it as well, or changed it by hand, or it was read again before."""
         if any(event.meta.get(STATED) for event in self.store.cited(self.tenant, [version.id])):
+            return True
+        if made_anew(self.store, self.tenant, version):
             return True
         return remaking.touched(entry.header for entry in self.store.entries(self.tenant, refs=[f"i:{item.id}"]))
 
@@ -184,6 +188,12 @@ class Facts:
                 return True
             first = page[-1].seq + 1
         return False
+
+
+def made_anew(store: Store, tenant: TenantId, version: Version) -> bool:
+    """Whether a run has made a version, or found that it stands."""
+    naming = store.entries(tenant, refs=[f"v:{version.id}"])
+    return any(entry.header.actor == remaking.REMAKES and entry.header.op == "derive" for entry in naming)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +289,7 @@ class Summaries:
         promoted a version, or pinned or locked any of it."""
         [family] = self.anvil.families([held])
         worn = remaking.worn(family, self.until)
-        if not worn or not self._free(held.item, worn, now):
+        if not worn or not self._free(held.item, worn, now) or self._was_anew(family):
             return Anew()
         parts = list(self._parts(held.item.id))
         if not all(self._free(part.item, versions, now) for part, versions, _ in parts):
@@ -313,6 +323,9 @@ class Summaries:
         naming = self._store.entries(self.anvil.tenant, refs=[f"v:{item.active_version_id}"])
         return all(entry.header.actor.startswith("job:") for entry in naming if entry.header.op == Verb.PROMOTE.value)
 
+    def _was_anew(self, family: Family) -> bool:
+        return family.speaking is not None and made_anew(self._store, self.anvil.tenant, family.speaking)
+
     def _parts(self, item_id: ItemId) -> Iterator[tuple[Held, Sequence[Version], Relation]]:
         """The memories that were split off, and off those, each with its versions and its edge."""
         tenant = self.anvil.tenant
@@ -323,12 +336,13 @@ class Summaries:
             yield held, self._store.versions(tenant, held.item.id), edge
             yield from self._parts(held.item.id)
 
-    def _unmerged(self, item: Item, now: datetime) -> tuple[list[Change], dict[ItemId, Rev]]:
+    def _unmerged(self, item: Item, now: datetime) -> tuple[Sequence[Change], Mapping[ItemId, Rev]]:
         """The threads that were merged into this one, in sight again: each has a summary of its own."""
         if item.topic_key is None:
             return [], {}
         filters = Filters(topic_key=item.topic_key, kinds=_EPISODES, states=frozenset({"archived"}))
-        sight = Sight(frozenset(), frozenset(), item.agent_id, None) if item.agent_id else EVERYBODY
+        in_silo = item.visibility is Visibility.AGENT_SILO
+        sight = _inside(item.agent_id or "") if in_silo else EVERYBODY
         found = [
             held
             for held in self._store.items(self.anvil.tenant, filters, sight, Page(_PAGE))

@@ -19,6 +19,7 @@ from recollect.domain.level import Level
 from recollect.domain.scope import EVERYBODY, Scope, Sight
 from recollect.errors import Invalid, StoreBusy
 from recollect.jobs.kind import Erasure, Kind, Outcome, Write
+from recollect.jobs.remake import remake
 from recollect.policy import hammer
 from recollect.policy.hammer import Refused, Why
 from recollect.write import later
@@ -210,4 +211,5 @@ KINDS: Mapping[str, Kind] = {
     "retire": Kind(retire, every=DAILY),
     "moved_on": Kind(retire),
     "follow": Kind(follow, every=HOURLY),
+    "remake": Kind(remake),
 }

@@ -37,6 +37,7 @@ class Action(StrEnum):
     OVERSEE = "look at the jobs and the journal of others"
     PROMOTE = "promote a version, or lock it"
     COMPRESS = "compress memories now"
+    REMAKE = "have old memories made anew"
     INSPECT = "read the words of any version"
     ADVANCE = "advance a project's epoch"
 
@@ -48,6 +49,7 @@ _NEEDS = {
     Action.COMPRESS: (Role.MODERATOR, Role.ADMIN),
     Action.INSPECT: (Role.MODERATOR, Role.ADMIN),
     Action.ADVANCE: (Role.MODERATOR, Role.ADMIN),
+    Action.REMAKE: (Role.ADMIN,),
     Action.ROLL_BACK: (Role.ADMIN,),
     Action.EXPORT: (Role.ADMIN,),
     Action.IMPORT: (Role.ADMIN,),

@@ -52,7 +52,9 @@ _RANGE = re.compile(
 )
 _YEAR_END = re.compile(r"(?<=\b20\d\d)[/\u2013-](?:20)?\d\d\b(?!-)")
 """The end of "winter 2023/24"."""
+_DASH = re.compile(r"(?<=\d)-(?=\d{1,2}(?:st|nd|rd|th)? [A-Z])")
 _CAPITAL = re.compile(r"(?<![\w'’.])[^\W\d_][\w-]*")  # noqa: RUF001
+_JOINED = re.compile(r"-|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _OPENS = re.compile(r"(?:^|(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<!\bProf)[.!?:]\s+|[\"“(\[]\s*)$")
 _NO_NAMES = frozenset("mr mrs ms dr prof st am pm user users team assistant".split()) | frozenset(WEEKDAYS)
 
@@ -185,7 +187,7 @@ def names(text: str) -> list[list[Name]]:
         if not found.group()[0].isupper():
             continue
         opens = bool(_OPENS.search(text[: found.start()]))
-        for part in found.group().split("-"):
+        for part in _JOINED.split(found.group()):
             word = next(iter(words(part)), "")
             if not part[:1].isupper() or len(word) < 2 or word in EMPTY or word in _NO_NAMES or stem(word) in UNITS:
                 continue
@@ -258,6 +260,7 @@ def clocks(text: str, *, digits: bool = False) -> list[int]:
 def times(text: str, at: date) -> list[Mention]:
     """The times that a statement tells, in their order: a month in digits among them, a weekday with its date and a
     range of days as one."""
+    text = _DASH.sub("\u2013", text)
     found = mentions(text, at)
     for match in _MONTH.finditer(text):
         if 1 <= int(match[2]) <= 12 and not any(one.start < match.end() and match.start() < one.end for one in found):

@@ -102,6 +102,7 @@ class _Trial:
         self._places = [place for place in sorted({*named, said}) if not planted(turns[place].text)]
         self._authors = frozenset(word for turn in turns for word in words(f"{turn.author} {name_of(turn)}"))
         self._found = 0
+        self._named: set[str] = set()
 
     def verdict(self) -> Proof | None:
         doubts: list[str] = []
@@ -189,6 +190,7 @@ class _Trial:
         for run in names(self._undated):
             for name in run:
                 if self._name_found(name, run):
+                    self._named.add(name.word)
                     self._found += name.word not in self._authors
                 elif name.opens and (name.word in _FRAME or name.word in _LIGHT or name.word in _OPENERS):
                     continue
@@ -236,7 +238,7 @@ class _Trial:
         every = [word for word in every if len(word) >= least or not word.isascii()]
         own = [word for word in every if word not in _FRAME and word not in _LIGHT]
         there = self._said_there()
-        held = [word for word in own if there.has_word(word)]
+        held = [word for word in own if word in self._named or there.has_word(word)]
         for place in list(self._others()):
             if len(held) >= SHARE * len(own):
                 break

@@ -93,14 +93,16 @@ class Sense:
     def _subject(self, sentence: str, turn: Event) -> str:
         """Whether it is about somebody else than the clause that says most of it."""
         own = [word for word in words(self.text) if word not in ("the", "a", "an")]
-        clause = max(_CLAUSES.split(sentence), key=lambda one: shared(self.text, one))
+        told = " ".join(own[1:])
+        clause = max(_CLAUSES.split(sentence), key=lambda one: shared(told, one))
         if own[:1] and own[0] in words(name_of(turn)):
             return self._of_another(own, clause)
         authors = {word for one in self.turns for word in words(f"{one.author} {name_of(one)}")}
-        named = own[:1] and (own[0] in authors or own[0] in self._called())
+        named = own[:1] and (own[0] in authors or own[0] in self._called(opening=True))
         first = turn is self.turns[self.said] and re.search(r"\bI\b", clause) and not _THIRD.search(clause)
         other = named and first and not any(alike(own[0], word) for word in words(clause))
-        return "whether it is about the speaker" if other else ""
+        joined = other and re.search(rf"\b{re.escape(own[0])}(?:,? (?-i:[A-Z])\w+)*,? and I\b", sentence, re.IGNORECASE)
+        return "whether it is about the speaker" if other and not joined else ""
 
     def _of_another(self, own: Sequence[str], clause: str) -> str:
         """Of a statement about the speaker, whether the clause is about somebody else."""
@@ -113,10 +115,10 @@ class Sense:
         called = first in self._called() and not any(alike(first, word) for word in own)
         return f"whether it is about {first!r}" if called else ""
 
-    def _called(self) -> frozenset[str]:
-        """What is called by name in the turns."""
+    def _called(self, *, opening: bool = False) -> frozenset[str]:
+        """What is called by name in the turns; with `opening` what opens a sentence as well, which may be any word."""
         runs = (run for turn in self.turns for run in names(turn.text[:READ]))
-        return frozenset(name.word for run in runs for name in run if not name.opens)
+        return frozenset(name.word for run in runs for name in run if opening or not name.opens)
 
     # -- what it affirms ------------------------------------------------------------------------------------
 

@@ -25,10 +25,8 @@ from recollect.policy.wording import Sound, check
 
 KEEP = 0.4
 """How likely a sentence must be worth keeping."""
-ASKED = 0.65
+ASKED = 0.8
 """The same of a question, which mostly only asks."""
-BESIDE = 0.05
-"""The same of a sentence right before one that is kept."""
 PRIVATE = 0.5
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
@@ -37,7 +35,7 @@ _ASSENT = 0.4
 _SHORT = 16
 """Words of an answer up to which its question is quoted with it."""
 _LIKELY = 0.5
-_IDLE = ("joke", "role_play", "hypothetical", "quotation", "small_talk", "thanks", "feeling", "generality")
+_IDLE = ("joke", "role_play", "hypothetical", "quotation", "small_talk", "thanks")
 """Kinds of talk that no quotation needs."""
 _BACK = 4
 """Turns before a correction in which what it takes back is looked for."""
@@ -51,7 +49,10 @@ _LEANS = re.compile(
     r"the (?:first|second|other|latter))\b",
     re.IGNORECASE,
 )
-_PERSON = re.compile(r"(?<![\w'’])(?:he|she|him|her|his|hers|they|them|their)(?![\w’])", re.IGNORECASE)  # noqa: RUF001
+_SPOKEN_OF = re.compile(
+    r"(?<![\w'’])(?:he|she|him|her|his|hers|they|them|their|it|its|these|those|that one|this one)(?![\w’])",  # noqa: RUF001
+    re.IGNORECASE,
+)
 _NAMED = re.compile(r"(?<=[a-z,;:] )[A-ZÀ-ÖØ-Þ][\w-]+|\b(?:my|our|the) [a-z-]+\b")
 _CORRECTS = re.compile(
     r"(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|correction|"
@@ -174,7 +175,7 @@ class _Reader:
             if self._joins(place, number):
                 continue
             group = _Group([(place, number)], heavy=[(place, number)])
-            if number and self._leans(place, number) and not self.hidden(place, number - 1):
+            if number and leans(said[number].text) and not self.hidden(place, number - 1):
                 group.members.insert(0, (place, number - 1))
             if group.members[0] == (place, 0):
                 group.asked = self._asked(place, said[0])
@@ -182,22 +183,33 @@ class _Reader:
         self._accompany(place)
 
     def _accompany(self, place: int) -> None:
-        """A sentence that is kept alone gets the one before it, which mostly says what is spoken of, unless that is
-        kept elsewhere or quotes somebody."""
+        """A sentence that is kept alone gets the one before it, which mostly says what is spoken of, or else the one
+        behind it, where that goes on from it; not one that is kept elsewhere, quotes somebody or is idle."""
         taken = {member for group in self.groups for member in group.members}
         for group in self.groups:
             at, number = group.members[0]
-            before = (at, number - 1)
-            if at != place or len(group.members) > 1 or not number or before in taken or group.corrects:
+            if at != place or len(group.members) > 1 or group.corrects or self._told(group):
                 continue
-            if self._told(group):
-                continue
-            if not self.hidden(*before) and not self._said(at)[number - 1].borrowed and not self._idle(*before):
-                longer = replace(group, members=[before, *group.members])
-                if number == 1:
-                    longer.asked = self._asked(at, self._said(at)[0])
-                if self._whole(longer):
-                    group.members, group.asked = longer.members, longer.asked
+            before, after = (at, number - 1), (at, number + 1)
+            if number and before not in taken and self._beside(*before):
+                self._lengthen(group, [before, *group.members])
+            elif self._goes_on(after) and after not in taken and self._beside(*after):
+                self._lengthen(group, [*group.members, after])
+
+    def _goes_on(self, after: tuple[int, int]) -> bool:
+        return after[1] < len(self._said(after[0])) and leans(self._text(*after))
+
+    def _beside(self, place: int, number: int) -> bool:
+        """Whether a sentence may be quoted because of its neighbour."""
+        borrowed = self._said(place)[number].borrowed
+        return not self.hidden(place, number) and not borrowed and not self._idle(place, number)
+
+    def _lengthen(self, group: _Group, members: list[tuple[int, int]]) -> None:
+        asked = self._asked(members[0][0], self._said(members[0][0])[0]) if members[0][1] == 0 else group.asked
+        for question_too in (asked, None):
+            if self._whole(replace(group, members=members, asked=question_too)):
+                group.members, group.asked = members, question_too
+                return
 
     def _said(self, place: int) -> Sequence[Sentence]:
         return sentences(self._turns[place].text)
@@ -265,15 +277,6 @@ class _Reader:
         worth = self._worth(place, number)
         return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in _IDLE) >= _LIKELY
 
-    def _leans(self, place: int, number: int) -> bool:
-        """Whether the sentence before comes along: this one leans on it, or it may say what is spoken of. One that is
-        kept already comes again only where this one opens with a word for something in it."""
-        said = self._said(place)
-        text = said[number].text
-        if any((place, number - 1) in group.members for group in self.groups):
-            return bool(_LEANS.match(text))
-        return leans(text) or (self._keep_of(place, number - 1) >= BESIDE and not said[number - 1].borrowed)
-
     # -- answers --------------------------------------------------------------------------------------------
 
     def _asked(self, place: int, sentence: Sentence) -> tuple[int, int] | None:
@@ -289,8 +292,7 @@ class _Reader:
         worth = self._worth(place, 0)
         assents = (worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT) or _ASSENTS.match(sentence.text)
         proposed = [number for number in last if len(words(said[number].text)) > _BARE]
-        lives = (assents and len(words(sentence.text)) <= _SHORT) or len(words(sentence.text)) <= _BARE
-        return (before, proposed[-1]) if proposed and lives else None
+        return (before, proposed[-1]) if proposed and assents and len(words(sentence.text)) <= _SHORT else None
 
     def _before(self, place: int) -> int | None:
         """The turn before, where somebody else said it."""
@@ -427,5 +429,5 @@ def leans(text: str) -> bool:
     does not name, or is hardly a sentence."""
     if _LEANS.match(text) or len(words(text)) <= 3:
         return True
-    person = _PERSON.search(text)
-    return person is not None and not _NAMED.search(text[: person.start()])
+    spoken_of = _SPOKEN_OF.search(text)
+    return spoken_of is not None and not _NAMED.search(text[: spoken_of.start()])

@@ -32,6 +32,8 @@ _CODE_LINE = re.compile(
 _CODE_END = re.compile(r"[;{}][ \t]*$|=>|\)[ \t]*:[ \t]*$|==|\(\)[ \t]*$")
 _SIGNS = re.compile(r"[=(){};<>\[\]]")
 _BULLET = re.compile(r"[ \t]*(?:(?:[-*•‣+]|\d{1,2}[.)]|#{1,6}|>)[ \t]+)?")
+_NUMBER = re.compile(r"[ \t]*\d{1,2}[.)]")
+_ITEMS = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]", re.MULTILINE)
 _END = re.compile(r"[.!?…؟۔।॥։።။]+[)\"'”’\]]*(?=\s)|[。！？]+[」』）]*|\.{2,}(?=\w)")  # noqa: RUF001
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|no|nr|approx|ca|inc|ltd|co|[ap]\.m|bzw|usw|"
@@ -101,6 +103,7 @@ def _lines(text: str) -> list[tuple[int, int]]:
     position = 0
     fenced = False
     code: list[bool] = []
+    numbered = len(_ITEMS.findall(text)) > 1  # "10. And the napkins" alone answers a question
     for line in text.split("\n"):
         start, position = position, position + len(line) + 1
         if _FENCE.search(line):
@@ -109,7 +112,7 @@ def _lines(text: str) -> list[tuple[int, int]]:
         if fenced or any(first <= start and start + len(line) <= last for first, last in hidden):
             continue
         mark = _BULLET.match(line)
-        lead = mark.end() if mark else 0
+        lead = mark.end() if mark and (numbered or not _NUMBER.match(line)) else 0
         if line[lead:].strip():
             spans.append((start + lead, start + len(line.rstrip())))
             code.append(_is_code(line))
