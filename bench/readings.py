@@ -57,7 +57,9 @@ def moment(written: str | None) -> datetime:
 def sittings(talk: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The messages of a talk by the sitting they belong to."""
     found: dict[str, list[dict[str, Any]]] = {}
+    date = None
     for message in talk["messages"]:
+        date = message["date"] = message.get("date") or date  # some corpora date the first message of a sitting alone
         found.setdefault(str(message.get("session") or message["date"]), []).append(message)
     return found
 

@@ -16,6 +16,7 @@ from recollect.domain.record import Open
 from recollect.errors import ModelFailed
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
+from recollect.models.keeper import LocalKeeper
 from recollect.policy.prompts import Comparison, ExtractedFact, ExtractedFacts, Verdict
 from recollect.store.sidecar import FileErasures, FileSeal
 from tests.worlds import World
@@ -56,7 +57,12 @@ def fact(text: str, *witnesses: int, **fields: Any) -> ExtractedFact:
 def remembering(world: World, tmp_path: Path, writer: Scripted) -> tuple[Memory, Worker]:
     """The front door with such a writer, and who does what it leaves for later."""
     deps = Deps(
-        world.store, world.clock, FileErasures(tmp_path / "erasures"), FileSeal(tmp_path / "key"), writer=writer
+        world.store,
+        world.clock,
+        FileErasures(tmp_path / "erasures"),
+        FileSeal(tmp_path / "key"),
+        writer=writer,
+        keeper=LocalKeeper(),
     )
     memory = Memory(deps, Principal(tenant=world.tenant, id="mira", role=Role.ADMIN))
     return memory, Worker(deps=deps, kinds=KINDS, name="test")
@@ -105,14 +111,13 @@ def test_every_fact_of_a_message_is_decided_however_near_they_lie(world: World, 
 def test_what_a_cap_leaves_out_is_named(world: World, tmp_path: Path):
     said = "I keep bees, hens, ducks and goats, and my brother Emil lives in Graz."
     texts = [f"Mira keeps {kind}." for kind in ("bees", "hens", "ducks", "goats")]
-    answer = ExtractedFacts(
-        tuple(fact(text, 1) for text in texts) + (fact("Mira's brother Emil lives in Graz.", 1, importance=5),)
-    )
+    brother = fact("Mira's brother Emil lives in Graz.", 1, importance=5)
+    answer = ExtractedFacts((*(fact(text, 1) for text in texts), brother))
     memory, _ = remembering(world, tmp_path, Scripted(lambda _: answer))
     taken = memory.ingest([Message(text=said, author="Mira", role="user")], thread_id="chat", wait=True)
     assert len(facts(memory)) == 3
-    assert "Mira's brother Emil lives in Graz." in facts(memory)
-    assert sorted([*taken.left_out, *facts(memory)]) == sorted([*texts, "Mira's brother Emil lives in Graz."])
+    assert brother.text in facts(memory)
+    assert sorted([*taken.left_out, *facts(memory)]) == sorted([*texts, brother.text])
 
 
 def test_a_model_that_fails_leaves_the_work_to_the_rules(world: World, tmp_path: Path):
@@ -124,7 +129,7 @@ def test_a_model_that_fails_leaves_the_work_to_the_rules(world: World, tmp_path:
     [
         fact("Mira approved all purchases of the museum.", 1),
         fact("Mira's brother Emil lives in Graz.", 7),
-        fact("Mira's brother Emil lives in Graz since 1987.", 1),
+        fact("Mira's brother Emil has lived in Graz for 17 years.", 1),
         fact("Mira's brother Emil lives in Graz with Viktor.", 1),
     ],
 )

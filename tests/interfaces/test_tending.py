@@ -6,13 +6,17 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, settings, wiring
+from recollect.domain.change import Append, Create, Derive
 from recollect.domain.ids import JobId, TenantId
+from recollect.domain.item import Episode, Fact
 from recollect.domain.job import Job
+from recollect.domain.scope import Actor, Role
 from recollect.errors import Invalid
 from recollect.jobs.kinds import KINDS
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.interfaces.conftest import CommandLine, Tamper
+from tests.worlds import World
 
 
 def verdicts(recollect: CommandLine, code: int = 0) -> dict[str, str]:
@@ -214,3 +218,47 @@ def test_memory_refuses_bad_words_as_invalid(memory: Memory, text: str):
 def test_the_place_of_a_database_is_told_without_its_password(place: Path):
     chosen = settings.load({"store": "postgresql://mira:hunter2@db.example.com:5433/memory?sslmode=require"})
     assert wiring.place(chosen) == "postgresql://db.example.com:5433/memory"
+
+
+# -- remaking -----------------------------------------------------------------------------------------------
+
+
+def old_store(store: Path) -> None:
+    """A thread, and a memory that earlier rules made of it."""
+    opened = SqlStore(SqliteEngine(store))
+    world = World(opened, TenantId("default"))
+    episode = world.item(Episode(), category="episode", thread_id="chat", user_id="mira", actor_id="mira")
+    event = world.event(episode, "I live in Graz and my sister Ines works in Lyon.", author="Mira", role="user")
+    fact = world.item(Fact(scope="Mira", confidence=0.8), user_id="mira", role="user", thread_id="chat")
+    version = world.version(fact, event, content="Ines lives in Graz.")
+    world.apply(
+        Create(episode), Append(event), Create(fact), Derive(version), actor=Actor(id="job:extract", role=Role.ADMIN)
+    )
+    opened.close()
+
+
+def test_an_old_store_is_made_anew_and_taken_back(recollect: CommandLine, store: Path):
+    old_store(store)
+    dry = recollect.do("remake", "--dry-run", "--json").document
+    assert (dry["messages"], dry["old_memories"]) == (1, 1)
+    assert "1 memory" in recollect.do("remake", "--dry-run").out
+    before = recollect.do("export", "--state").out
+    told = recollect.do("remake", "--json").document
+    assert (told["settled"], told["hidden"], told["failed"]) == (True, 1, "")
+    assert told["created"] >= 1
+    [served] = [one["words"] for one in recollect.do("show", "--kind", "fact", "--json").document["memories"]]
+    assert "I live in Graz" in served
+    recollect.do("rollback", "--session", told["cause"], "--yes")
+    assert recollect.do("export", "--state").out == before
+
+
+def test_a_second_remake_says_that_there_was_nothing_to_do(recollect: CommandLine, store: Path):
+    old_store(store)
+    assert "Undo this: recollect rollback --session" in recollect.do("remake").out
+    again = recollect.do("remake").out
+    assert "0 memories made, 0 found right, 0 out of sight" in again
+    assert "Undo" not in again
+
+
+def test_remaking_is_for_admins(recollect: CommandLine):
+    assert recollect("remake", "--role", "moderator").code == 1

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -41,8 +42,8 @@ def test_every_message_that_was_taken_in_is_counted_until_it_is_read(house: Hous
         told.append(house.memory.pending().messages)
     assert told[0] == MANY
     assert told[-1] == 0
-    assert [a - b for a, b in zip(told, told[1:], strict=False)].count(later.READ) >= MANY // later.READ - 2
-    assert all(a > b for a, b in zip(told, told[1:], strict=False)), "every step shows"
+    assert [a - b for a, b in pairwise(told)].count(later.READ) >= MANY // later.READ - 2
+    assert all(a > b for a, b in pairwise(told)), "every step shows"
 
 
 def test_it_is_settled_when_what_follows_is_done_as_well(house: House):

@@ -38,9 +38,11 @@ _MERGED = "merged with others of its topic"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
     """What a run would look at: so many threads with so many messages; of what was made of them before words were
-    quoted, so many memories and summaries. `until`: what is younger was made by the rules of now."""
+    quoted, so many memories and summaries. `until`: what is younger was made by the rules of now. `by_rules`: without
+    it a language model makes the facts, whose own cannot be told from those of rules: then they are left alone."""
 
     until: datetime
+    by_rules: bool = True
     threads: int = 0
     messages: int = 0
     memories: int = 0
@@ -92,7 +94,14 @@ def survey(store: Store, tenant: TenantId, now: datetime, *, by_rules: bool) -> 
             summaries += version is not None and remaking.reworded(version, until)
         for held, version in _listed(store, tenant, _FACTS, silo, sight) if by_rules else ():
             memories += version is not None and remaking.is_old(held.item, version, until, now)
-    return Survey(until=until, threads=len(sizes), messages=sum(sizes), memories=memories, summaries=summaries)
+    return Survey(
+        until=until,
+        by_rules=by_rules,
+        threads=len(sizes),
+        messages=sum(sizes),
+        memories=memories,
+        summaries=summaries,
+    )
 
 
 def _listed(
@@ -116,11 +125,11 @@ def wanted(jobs: Iterable[JobStatus], job_id: JobId, now: datetime) -> tuple[Job
 
 def standing(store: Store, tenant: TenantId, cause: CauseId) -> Remade:
     """How a run stands. What it did is counted when it has come to its end."""
-    status = next((one for one in store.jobs(tenant) if one.job.id == cause), None)
+    status = next((one for one in store.jobs(tenant, open_only=True) if one.job.id == cause), None)
     done, total = (status.progress if status else None) or (0, 0)
-    if status and not status.done_at and not status.failed_at:
+    if status and not status.failed_at:
         return Remade(cause=cause, done=done, total=total)
-    failed = (status.last_error or "it was given up") if status and status.failed_at else ""
+    failed = (status.last_error or "it was given up") if status else ""
     made = [entry.change for entry in store.entries(tenant, cause=cause) if entry.change]
     created = {change.item.id for change in made if isinstance(change, Create)}
     renewed = {change.version.item_id for change in made if isinstance(change, Derive)} - created

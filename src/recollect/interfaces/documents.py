@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, assert_never, cast
 
 from recollect.care.audit import Verified
+from recollect.care.remake import Remade, Survey
 from recollect.domain import codec
 from recollect.domain.change import (
     Append,
@@ -259,6 +260,30 @@ def pending_document(pending: Pending) -> dict[str, object]:
         "parked": pending.parked,
         "why": pending.why,
         "settled": pending.settled,
+    }
+
+
+def survey_document(survey: Survey) -> dict[str, object]:
+    return {
+        "threads": survey.threads,
+        "messages": survey.messages,
+        "old_memories": survey.memories,
+        "old_summaries": survey.summaries,
+        "by_rules": survey.by_rules,
+    }
+
+
+def remade_document(remade: Remade) -> dict[str, object]:
+    return {
+        "cause": remade.cause,
+        "done": remade.done,
+        "total": remade.total,
+        "settled": remade.settled,
+        "failed": remade.failed,
+        "created": remade.created,
+        "renewed": remade.renewed,
+        "hidden": remade.hidden,
+        "summaries": remade.summaries,
     }
 
 

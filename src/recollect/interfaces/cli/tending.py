@@ -8,10 +8,12 @@ import typer
 
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
+from recollect.interfaces.cli.following import follow
 from recollect.interfaces.cli.paper import Column, clean, line, say, styled
 
 if TYPE_CHECKING:
     from recollect.care.checkup import Check
+    from recollect.care.remake import Remade, Survey
     from recollect.domain.job import JobStatus
 
 commands = Commands()
@@ -112,6 +114,82 @@ def _stage(status: "JobStatus") -> str:
     if status.leased:
         return "running"
     return "due" if status.job.not_before <= datetime.now(UTC) else "waiting"
+
+
+@commands.command("remake")
+def remake(
+    call: Call,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what there is to do.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="End when it is done, also where the server does it.")] = False,
+    json: Json = False,
+) -> None:
+    """Make anew what rules made of messages before words were quoted.
+
+    The messages are read again. What they do not bear out goes out of sight, in favour of the words that were said; one
+    rollback takes all of it back. What people stated, changed, pinned or hid is left alone. For admins."""
+    from recollect.interfaces import documents
+
+    with call.memory() as memory:
+        found, cause = memory.remake(dry_run=dry_run)
+    told = documents.survey_document(found)
+    if cause is None:
+        if json:
+            paper.document({"dry_run": True, **told})
+        else:
+            _to_remake(found)
+        return
+    made, left_to_server = follow(call, lambda memory: memory.remade(cause), "messages read again", wait=wait)
+    if json:
+        paper.document({"dry_run": False, **told, **documents.remade_document(made)})
+    else:
+        _remade(found, made, left_to_server=left_to_server)
+    if made.failed or (wait and not made.settled):
+        raise typer.Exit(1)
+
+
+def _to_remake(found: "Survey") -> None:
+    from recollect.interfaces.documents import count
+
+    say(f"{count(found.messages, 'message')} of {count(found.threads, 'thread')} would be looked at.")
+    say(f"Made by earlier rules: {count(found.memories, 'memory')}, of {count(found.summaries, 'thread')} the summary.")
+    _facts_stay(found)
+
+
+def _facts_stay(found: "Survey") -> None:
+    if not found.by_rules:
+        say(
+            styled(
+                (
+                    "A language model makes the facts here, and its own cannot be told from those of rules: facts stay as "
+                    "they are. Private messages are marked, and summaries by rules made anew.",
+                    "yellow",
+                )
+            )
+        )
+
+
+def _remade(found: "Survey", made: "Remade", *, left_to_server: bool) -> None:
+    from recollect.interfaces.documents import count
+
+    undo = f"Undo this: recollect rollback --session {made.cause}"
+    if not made.settled:
+        say(f"{made.done:,} of {count(made.total, 'message')} are read again.")
+        goes_on = "The server goes on with it." if left_to_server else "Go on with: recollect remake"
+        say(styled((f"{goes_on} {undo}", "dim")), indent=2)
+        return
+    if made.failed:
+        paper.complain(f"it could not go on: {made.failed}", "Run recollect remake again: it goes on as the same run.")
+        say(styled((undo, "dim")), indent=2)
+        return
+    parts = [
+        f"{count(made.created, 'memory')} made",
+        f"{made.renewed:,} found right",
+        f"{made.hidden:,} out of sight",
+        f"the summaries of {count(made.summaries, 'thread')} made anew",
+    ]
+    anything = made.created or made.renewed or made.hidden or made.summaries
+    paper.done(", ".join(parts), undo if anything else "")
+    _facts_stay(found)
 
 
 @commands.command("worker")

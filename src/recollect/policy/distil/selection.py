@@ -1,5 +1,6 @@
 """Which remarks of a thread its summary keeps: what matters most, what is not said yet, within the room there is."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -11,6 +12,7 @@ from recollect.policy.speech.reading import Remark
 
 _SAME = 0.7
 """The share of the shorter one's words that two remarks have in common when they say the same."""
+_HALF = 0.5
 _NOTE = 6
 """Tokens that the witnesses of a bullet and its dash take."""
 
@@ -34,14 +36,24 @@ class Bulletin:
 
 def selected(found: Sequence[Bulletin], room: int) -> list[Bulletin]:
     """Those that fit into so many tokens, in the order of the thread; of two that say the same, the later one."""
-    order = sorted(_unrepeated(found), key=lambda one: -one.worth / sqrt(20 + one.cost))
+    left = _unrepeated(found)
     kept: list[Bulletin] = []
+    said: Counter[str] = Counter()
     spent = 0
-    for one in order:
-        if spent + one.cost <= room or not kept:
-            kept.append(one)
-            spent += one.cost
+    while left:
+        best = max(left, key=lambda one: _gain(one, said, len(kept)))
+        left.remove(best)
+        if spent + best.cost <= room or not kept:
+            kept.append(best)
+            said[best.remark.quotation.speaker] += 1
+            spent += best.cost
     return sorted(kept, key=lambda one: (one.remark.places[-1], one.remark.quotation.excerpts[-1].start))
+
+
+def _gain(one: Bulletin, said: Counter[str], count: int) -> float:
+    """What a remark adds for its length; less, where its speaker has had more than half of the word already."""
+    share = said[one.remark.quotation.speaker] / count if count else 0.0
+    return one.worth / sqrt(20 + one.cost) * (1.0 if share <= _HALF else _HALF / share)
 
 
 def _unrepeated(found: Sequence[Bulletin]) -> list[Bulletin]:

@@ -25,13 +25,13 @@ from recollect.policy.speech.sentences import sentences
 
 LONGEST = 1_200
 """Tokens of the longest summary."""
-KEEP = 0.12
+KEEP = 0.05
 """How likely a sentence must be worth keeping for a summary, which has room for more than facts have."""
-REPORTED = 0.55
+REPORTED = 0.7
 """The same of a document, and how likely an assistant must report what was done."""
 _DONE = 0.45
 _MOST_DONE = 3
-_SHARE = 0.2
+_SHARE = 0.28
 _SHORT = 1_500
 """Tokens of a thread up to which its summary grows with it; a longer one gets less for each token more."""
 _SLOWER = 0.035
@@ -121,7 +121,8 @@ def _section(remark: Remark) -> str:
 
 def _worth(remark: Remark) -> float:
     """What a remark is worth in a summary: what it matters, and how sure that is; a decision or correction more."""
-    return remark.keep * (remark.importance + remark.kind("decision", "correction", "rule") + 0.5 * remark.corrects)
+    firm = 2 * remark.kind("decision", "correction", "rule") + 0.5 * remark.corrects
+    return (0.1 + remark.keep) * (remark.importance + firm)
 
 
 def _open(events: Sequence[Event], weights: Weights) -> Iterator[Bulletin]:

@@ -36,7 +36,9 @@ _PLAIN = frozenset(
     meant bad worse hard easy able ready fine whatever else ever maybe per plus via etc i'm i've won lost win
     include includes including add adds added adding finish finished check show shows showed share shared send sent
     offer offers suggest suggested recommend recommended decide decided choose chose spend buy bought wear different
-    important specific certain main current option options way ways mind pls""".split()
+    important specific certain main current option options way ways mind pls happened happens happening spoke speak
+    speaks understand understanding massive huge talk talked chat believe keep stay staying help helped helping figure
+    craft improve improved implement ensure consider manage""".split()
 )
 """Words that name nothing."""
 _MOST_WORDS = 3
@@ -47,7 +49,8 @@ def terms(text: str) -> Iterator[tuple[str, ...]]:
     run: list[str] = []
     for found in _TERM.finditer(text):
         word = found["code"] or found["word"]
-        names = bool(word) and (bool(found["code"]) or _names(word))
+        cut = bool(found["own"]) and found["own"][1:] != "s"  # isn't, we're
+        names = bool(word) and (bool(found["code"]) or _names(word)) and not cut
         if names:
             run.append(word)
         if run and (not names or found["own"]):

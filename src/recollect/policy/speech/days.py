@@ -71,6 +71,9 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 """A time that is reckoned from the day it was said on."""
+_LASTS = re.compile(r"(?:with)?in (?:\d|an? |one|two|three|four|five|six|seven|eight|nine|ten)", re.IGNORECASE)
+_VAGUE = re.compile(r"\b(?:few|couple|several)\b|\bin the (?:last|past|previous)\b|\bover the\b", re.IGNORECASE)
+"""How long something took, or a time that nobody counted."""
 _COUNTED = re.compile(r"\b(?:days?|weeks?|months?|years?|fortnight) (?:from|before|after)\s*(?:the )?$", re.IGNORECASE)
 """What counts from a time that is named, rather than naming it: "a fortnight before Easter"."""
 _UNTIL = re.compile(r"\b(?:until|till|til|through|expires(?: on)?|ends(?: on)?)\s*(?:on |the )?$", re.IGNORECASE)
@@ -133,7 +136,7 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
     said, after = words[mention.start : mention.end], words[mention.end :]
     if _recurs(words, mention) or after.lower().startswith((" of ", "'s ", "\u2019s ", " after next")):
         return None
-    if _COUNTED.search(words[: mention.start]):
+    if _COUNTED.search(words[: mention.start]) or _VAGUE.search(said):
         return None
     if (both := _WEEKDAY.search(said)) and any(sign.isdigit() for sign in said):
         return _of_weekday(_DAY_NUMBERS[both["day"].lower()[:3]], mention.first, at, months=not _MONTH.search(said))
@@ -145,6 +148,8 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
         return None  # of which month, only those know who speak
     if _of_the_week(mention.period) and at.weekday() >= _SATURDAY:
         return None  # on a weekend, "this week" is the one that ends, or the one that begins
+    if _LASTS.match(said) and _BEHIND.search(clause):
+        return None  # how long it took
     if _reckoned(said):
         return mention.period
     yearly = _YEARLY.search(re.split(r"[.!?] ", words[: mention.start])[-1] + clause)

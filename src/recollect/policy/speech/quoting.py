@@ -16,7 +16,7 @@ CUT, GAP = "…", " … "
 _STRONG = re.compile(
     r"[;.!?…؛؟۔।]\s+|[。！？；]|\s[-\u2013—]+\s|,\s+(?=(?:and|but|so|because|then|also|plus|und|aber|et|mais|y|pero)\s)"  # noqa: RUF001
 )
-_WEAK = re.compile(r"[,、，،:]\s*")  # noqa: RUF001
+_WEAK = re.compile(r"[,:]\s+|[、，،]\s*")  # noqa: RUF001
 _BINDING = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unless|if|only|except|until|but|nicht|kein\w*|nie|"
     r"wenn|ne|pas|jamais|si|nunca|не|нет|если)\b|n't\b|n’t\b",  # noqa: RUF001
@@ -53,7 +53,8 @@ def pieces(place: int, sentence: Sentence, room: int) -> list[Piece]:
         if end is None:
             break
         stop = sentence.start + end
-        if found and not _TELLING.search(sentence.text[position:end]):
+        rest = sentence.text[position:end]
+        if found and (not _TELLING.search(rest) or rest.endswith("?")):
             break
         found.append(Piece(place, sentence.start + position, stop, position > 0, stop < sentence.end))
         position = _resumed(sentence.text, end)

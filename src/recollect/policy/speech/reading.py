@@ -224,7 +224,7 @@ class _Reader:
     def _kept(self, place: int, number: int) -> bool:
         worth = self._worth(place, number)
         sentence = self._said(place)[number]
-        if worth is None or sentence.borrowed or self.hidden(place, number):
+        if worth is None or sentence.borrowed or sentence.text.endswith(":") or self.hidden(place, number):
             return False
         asks = sentence.text.endswith(("?", "？"))  # noqa: RUF001
         return worth.keep >= (max(self._keep, ASKED) if asks else self._keep)
