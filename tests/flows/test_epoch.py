@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from tests.flows.lives import (
     item,
     rev,
 )
+from tests.policy.talk import Fake
 from tests.worlds import World
 
 clock, memory = lives.clock, lives.memory
@@ -51,13 +53,14 @@ def test_what_is_made_of_messages_belongs_to_the_epoch_too(world: World, memory:
     advance(world)
     advance(world)
     said = [Message(text="The gateway of Atlas listens on port 8443.", author="Mira", role="user")]
-    at_once = memory.ingest(said, thread_id="a", project_id="atlas", wait=True)
-    memory.ingest(
+    reading = Memory(replace(memory._deps, keeper=Fake()), memory.principal)
+    at_once = reading.ingest(said, thread_id="a", project_id="atlas", wait=True)
+    reading.ingest(
         [Message(text="Our biggest customer is Helvetia Steel.", author="Mira", role="user")],
         thread_id="b",
         project_id="atlas",
     )
-    Worker(deps=memory._deps, kinds=KINDS, name="test").run_until_idle()
+    Worker(deps=reading._deps, kinds=KINDS, name="test").run_until_idle()
     assert at_once.items
     facts = memory.items(Filters(kinds=frozenset({"fact"})))
     assert len(facts) == 2

@@ -1,5 +1,6 @@
 """What becomes of a candidate for memory that has neighbours."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
@@ -94,6 +95,33 @@ def test_the_untrusted_neither_renews_nor_supports_the_trusted():
     known = near("The account is DE1.", 0.99, "account", "DE1")
     hostile = new("The account is DE2.", "account", "DE2", trust=Trust.UNTRUSTED)
     assert isinstance(decide(hostile, [known], BANDS), Fallback)
+
+
+def by(speaker: str | None, text: str = "Ana: I live in Graz.") -> New:
+    return New(text=text, body=Fact(scope=speaker), category="profile", at=NOW)
+
+
+def of(speaker: str | None, text: str = "Ana: I live in Graz.") -> Near:
+    known = near(text, 0.99)
+    return Near(replace(known.item, body=Fact(scope=speaker)), text, known.cosine)
+
+
+def test_two_peoples_i_is_never_the_same():
+    assert decide(by("Ana"), [of("ana")], BANDS) == Auto(of("ana"))
+    assert isinstance(decide(by("Ben"), [of("Ana")], BANDS), Fallback)
+    assert isinstance(decide(by("Ben", "Ben: I live in Graz, at last."), [of("Ana")], BANDS), Fallback)
+
+
+def test_what_is_nobodys_is_the_same_whoever_says_it():
+    assert decide(by("Ana"), [of(None)], BANDS) == Auto(of(None))
+    assert decide(by(None), [of("Ana")], BANDS) == Auto(of("Ana"))
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.floats(0, 1), st.booleans())
+def test_nothing_that_one_says_moves_what_another_said(a: str, b: str, cosine: float, corrects: bool):
+    theirs = Near(replace(near(b, cosine).item, body=Fact(key="k", value="v", scope="Ana")), b, cosine)
+    mine = New(text=a, body=Fact(key="k", value="w", scope="Ben"), category="profile", at=NOW, corrects=corrects)
+    assert isinstance(decide(mine, [theirs], BANDS), Fallback)
 
 
 @given(st.text(max_size=60), st.text(max_size=60), st.floats(0, 1), st.booleans())

@@ -12,8 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from recollect import Message
+from recollect.domain.ids import TenantId
+from recollect.domain.prompt import Prompt
+from recollect.errors import ModelFailed
 from recollect.models.budget import TokenBudget
+from recollect.models.form import Form
 from recollect.models.writer import Endpoint, ModelWriter
+from recollect.policy.prompts import ExtractedFacts
 from recollect.write.extraction import CONTEXT
 from tests.models.service import Asked, Reply, Service, serving
 
@@ -55,7 +60,8 @@ def rows() -> list[Row]:
 
 
 class Model:
-    """Answers each prompt for facts as it was answered when it was recorded. What else it is asked it does not know."""
+    """Answers each prompt for facts as it was answered when it was recorded: over the wire when it is called as a
+    service, or within the process as a writer. What else it is asked it does not know."""
 
     def __init__(self, known: Sequence[Row]) -> None:
         self._answers = {
@@ -70,22 +76,26 @@ class Model:
         (tool,) = _of(asked, "tools")
         if "facts" not in tool["function"]["parameters"]["properties"]:
             return Reply({"error": {"message": "no idea"}}, 400)
-        seen = _told(asked)
+        (user,) = [one["content"] for one in _of(asked, "messages") if one["role"] == "user"]
+        return _answered(tool["function"]["name"], self._answer(user))
+
+    def write(self, prompt: Prompt[Any], *, tenant: TenantId) -> Any:
+        if prompt.form is not ExtractedFacts:
+            raise ModelFailed("no idea")
+        return Form(prompt.form).fill(self._answer(prompt.user))
+
+    def _answer(self, user: str) -> object:
+        turns = [json.loads(line) for line in user.splitlines() if line.startswith('{"turn"')]
+        assert [turn["new"] for turn in turns] == [False] * (len(turns) - 1) + [True], "one message is asked about"
+        seen = tuple(f"{turn['author']} {turn['date']} {turn['text'][:12]}" for turn in turns)
         self.asked[seen] += 1
-        return _answered(tool["function"]["name"], {"facts": list(self._answers[seen])})
+        return {"facts": list(self._answers[seen])}
 
 
 def _seen(messages: Sequence[Message]) -> tuple[str, ...]:
-    """What a message is known by: who spoke when. Its words are not all there: secrets were taken out."""
+    """What a message is known by: who said what when, with what was said before. Of the words only the first ones:
+    secrets are taken out of them."""
     return tuple(f"{one.author} {one.ts:%Y-%m-%d} {one.text[:12]}" for one in messages)
-
-
-def _told(asked: Asked) -> tuple[str, ...]:
-    """The same, read from a prompt."""
-    (user,) = [one["content"] for one in _of(asked, "messages") if one["role"] == "user"]
-    turns = [json.loads(line) for line in user.splitlines() if re.match(r'\{"turn"', line)]
-    assert [turn["new"] for turn in turns] == [False] * (len(turns) - 1) + [True], "one message is asked about"
-    return tuple(f"{turn['author']} {turn['date']} {turn['text'][:12]}" for turn in turns)
 
 
 def _of(asked: Asked, field: str) -> list[Any]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from importlib.resources import files
 
@@ -54,6 +55,35 @@ def test_sentences_are_many_and_labelled_throughout():
         assert one["importance"] in (range(1, 6) if one["keep"] else (None,))
         assert not (one["keep"] and (one["injection"] or one["secret"]))
     assert 0.3 < sum(one["keep"] for one in said) / len(said) < 0.6
+
+
+@pytest.mark.parametrize("name", ["keeping", "blind", "blind_talks", "blind_languages"])
+def test_conversations_with_their_facts_name_turns_that_are_there(name: str):
+    talks = rows.read(name)
+    assert len({talk["id"] for talk in talks}) == len(talks)
+    for talk in talks:
+        assert all(message["text"].strip() for message in talk["messages"])
+        for fact in talk["facts"]:
+            assert all(0 <= place < len(talk["messages"]) for place in fact.get("witness", ()))
+
+
+def test_what_is_learned_to_keep_matters_more_and_less_and_is_of_several_languages():
+    talks = rows.read("keeping")
+    assert len(talks) >= 3_000
+    grades = Counter(fact["importance"] for talk in talks for fact in talk["facts"])
+    assert set(grades) == {1, 2, 3, 4, 5}
+    assert grades[1] >= 200
+    said = [message["text"] for talk in talks for message in talk["messages"]]
+    for script in ("[а-я]{3}", "[\u3040-\u30ff]{2}", "[\u4e00-\u9fff]{2}", "[äöüß]", "[ñ¿]"):
+        assert sum(bool(re.search(script, text, re.IGNORECASE)) for text in said) >= 20, script
+
+
+@pytest.mark.parametrize("name", ["blind", "blind_talks", "blind_languages"])
+def test_what_is_measured_on_was_not_learned(name: str):
+    learned = {message["text"] for talk in rows.read("keeping") for message in talk["messages"]}
+    learned |= {"".join(one["text"] for one in turn["sentences"]) for talk in rows.read("sentences") for turn in talk["turns"]}
+    twice = [m["text"] for talk in rows.read(name) for m in talk["messages"] if m["role"] == "user" and m["text"] in learned]
+    assert not [text for text in twice if len(text) > 40]
 
 
 def test_questions_are_many_and_their_turns_are_there():

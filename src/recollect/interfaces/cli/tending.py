@@ -157,15 +157,8 @@ def _to_remake(found: "Survey") -> None:
 
 def _facts_stay(found: "Survey") -> None:
     if not found.by_rules:
-        say(
-            styled(
-                (
-                    "A language model makes the facts here, and its own cannot be told from those of rules: facts stay as "
-                    "they are. Private messages are marked, and summaries by rules made anew.",
-                    "yellow",
-                )
-            )
-        )
+        why = "A language model makes the facts here, and its own cannot be told from those of rules: facts stay."
+        say(styled((f"{why} Private messages are marked, and summaries by rules made anew.", "yellow")))
 
 
 def _remade(found: "Survey", made: "Remade", *, left_to_server: bool) -> None:

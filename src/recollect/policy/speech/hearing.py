@@ -8,6 +8,8 @@ from recollect.policy.speech.sentences import sentences
 
 ASSISTANT = "the assistant"
 _NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
+_REPORTED = 12
+"""Sentences of an assistant's turn that are weighed: what was done is said first, explanations follow."""
 _REACH, _TAIL = 420, 220
 """Characters of what was said before, in all and of one turn."""
 
@@ -35,6 +37,8 @@ def heard(turns: Sequence[Event], places: Iterable[int]) -> Mapping[int, Heard]:
     found: dict[int, Heard] = {}
     for place in places:
         said = sentences(turns[place].text)
+        if turns[place].role == "assistant":
+            said = said[:_REPORTED]
         if said:
             before = said_before((role_of(turn), turn.text) for turn in reversed(turns[max(0, place - 6) : place]))
             found[place] = Heard(

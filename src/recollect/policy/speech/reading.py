@@ -63,7 +63,8 @@ _CORRECTS = re.compile(
 _FRAGMENT = 3
 """Words of a correction that only announces what follows: "typo, sorry!!"."""
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
-_SAYING = 3
+_SAYING = 5
+"""Words that a remark has at least, unless it answers a question."""
 _BARE = 5
 """Words of an answer that says nothing by itself."""
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
@@ -367,13 +368,13 @@ class _Reader:
         """The remark of a group; of a single long sentence, one for each stretch of it that may stand alone."""
         at, number = group.members[-1]
         if len(group.members) == 1 and not group.asked:
-            if not plain and len(words(self._said(at)[number].text)) < _SAYING:
-                return  # two words that nobody can place
             found = [[piece] for piece in pieces(at, self._said(at)[number], room_of(self._turns[at]))]
         else:
             found = [self._pieces(group)]
         for quoted in found:
             made = self._quoted(group, quoted)
+            if not plain and not group.asked and len(words(made.words)) < _SAYING:
+                continue  # a few words that nobody can place
             while made.meant and not fits(made):
                 made = replace(made, meant=made.meant[:-1])
             if not isinstance(check(made.framed), Sound) or _hides(f"{made.asked} {made.words}"):
@@ -406,6 +407,9 @@ class _Reader:
         found = [self._said(at)[number] for at, number in group.members]
         if group.asked or group.corrects or turn.role == "document" or any(one.others for one in found):
             return None
+        others = [(place, number) for number in range(len(self._said(place))) if (place, number) not in group.members]
+        if not all(self._idle(*one) for one in others):
+            return None  # what was said beside it may say how it is meant
         third = [told(sentence.text, name_of(turn)) for sentence in found]
         if not all(third):
             return None
