@@ -7,7 +7,7 @@ from recollect.domain.event import Event
 from recollect.errors import ModelFailed
 from recollect.policy.speech.hearing import heard
 from recollect.policy.speech.plain_weights import plain_weights
-from recollect.policy.speech.reading import Weights
+from recollect.policy.speech.remark import Weights
 from recollect.ports import Keeper
 
 log = logging.getLogger("recollect.weighing")

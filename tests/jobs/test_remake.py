@@ -33,7 +33,9 @@ from tests.jobs.old_store import HAMMER, Old, old_thread, spoken, words
 T = TypeVar("T")
 REMAKE = {"remake": KINDS["remake"]}
 WALNUTS = "I'm allergic to walnuts and my sister Ines must never cook with them."
-GRAZ = "I live in Graz."
+GRAZ = "I live in the city of Graz."
+RIGHT = "Mira lives in the city of Graz."
+"""What the rules of now make of it."""
 
 
 def run(house: House) -> Remade:
@@ -88,10 +90,10 @@ def test_what_nothing_bears_out_goes_out_of_sight_and_is_kept(house: House, thre
 
 
 def test_a_memory_that_was_right_word_for_word_stays(house: House, thread: Old):
-    right = thread.fact("Mira lives in Graz.", 2, importance=4)
+    right = thread.fact(RIGHT, 2, importance=4)
     found = run(house)
     assert item(house, right).importance == 4
-    assert [text for text in words(house) if "Graz" in text] == ["Mira lives in Graz."]
+    assert [text for text in words(house) if "Graz" in text] == [RIGHT]
     assert found.renewed == 1
     assert item(house, right).state == right.state
 
@@ -174,7 +176,7 @@ def test_what_was_stated_is_no_reading_of_rules(house: House, thread: Old):
 
 
 def test_what_somebody_hid_does_not_come_back_in_other_words(house: House, thread: Old):
-    thread.fact("Mira lives in Graz.", 2)
+    thread.fact(RIGHT, 2)
     forgotten = thread.fact("Mira is allergic to walnuts and Ines cooks.", 1)
     house.memory.delete(forgotten.id)
     run(house)
@@ -204,7 +206,7 @@ def test_two_threads_that_say_the_same_share_a_memory(house: House, thread: Old)
     one, two = thread.fact("Mira is from Graz.", 2), other.fact("Mira stays in Graz.", 1)
     run(house)
     [said] = [text for text in words(house) if "Graz" in text]
-    assert said == "Mira lives in Graz."
+    assert said == RIGHT
     assert item(house, one).superseded_by == item(house, two).superseded_by
     assert item(house, one).superseded_by is not None
     cited = house.store.cited(house.tenant, [spoken(house, item(house, one).superseded_by or one.id).id])
@@ -213,10 +215,10 @@ def test_two_threads_that_say_the_same_share_a_memory(house: House, thread: Old)
 
 def test_a_memory_that_was_right_is_shared_by_threads_read_later(house: House, thread: Old):
     other = old_thread(house, "travel", GRAZ)
-    other.fact("Mira lives in Graz.", 1)
+    other.fact(RIGHT, 1)
     thread.fact("Mira is from Graz.", 2)
     run(house)
-    assert [text for text in words(house) if "Graz" in text] == ["Mira lives in Graz."]
+    assert [text for text in words(house) if "Graz" in text] == [RIGHT]
 
 
 def test_use_goes_over_to_what_takes_over_and_counts_once(house: House, thread: Old):
@@ -256,7 +258,7 @@ def test_silos_are_read_again_and_nothing_leaves_them(house: House):
 
 def test_one_rollback_takes_the_whole_run_back(house: House, thread: Old):
     thread.fact("Ines is allergic to walnuts.", 1)
-    thread.fact("Mira lives in Graz.", 2)
+    thread.fact(RIGHT, 2)
     thread.summary("Ines is allergic to walnuts.")
     other = old_thread(house, "boats", "We decided to use port 5433 for the boat server.", "I own two boats since May.")
     other.fact("The boat server uses port 5433 and 2 boats.", 1, 2)
@@ -286,7 +288,7 @@ def test_contradictions_that_a_run_finds_go_with_it(house: House):
 
 def test_a_second_run_has_nothing_to_do(house: House, thread: Old):
     thread.fact("Ines is allergic to walnuts.", 1)
-    thread.fact("Mira lives in Graz.", 2)
+    thread.fact(RIGHT, 2)
     thread.summary("Ines is allergic to walnuts.")
     run(house)
     before = house.world.state()
@@ -348,7 +350,7 @@ def _written(house: House) -> list[str]:
 def _same_again(house: House) -> House:
     old = old_thread(house, "family", WALNUTS, GRAZ, "I own the red boat since May.")
     false = old.fact("Ines is allergic to walnuts.", 1)
-    old.fact("Mira lives in Graz.", 2)
+    old.fact(RIGHT, 2)
     old.summary("Ines is allergic to walnuts.")
     house.store.observe(house.tenant, [Used(false.id, Use.RETRIEVED, house.clock.now())] * 3)
     return house
@@ -422,7 +424,7 @@ def test_others_are_not_kept_waiting_by_a_long_run(house: House, thread: Old):
 
 def test_a_dry_run_counts_and_writes_nothing(house: House, thread: Old):
     thread.fact("Ines is allergic to walnuts.", 1)
-    pinned = thread.fact("Mira lives in Graz.", 2)
+    pinned = thread.fact(RIGHT, 2)
     house.memory.pin(pinned.id)
     thread.summary("Ines is allergic to walnuts.")
     before = house.world.dump()
@@ -475,7 +477,7 @@ def test_a_summary_of_before_is_made_anew_down_to_its_index_word(house: House, t
     now = house.store.versions(house.tenant, thread.episode.id)
     assert sorted(version.level for version in now) == [1, 2, 3, 4, 5]
     assert [version.level for version in now if version.id in old] == [Level.R5]
-    said = {"Mira lives in Graz.", f'Mira, 1 March 2026: "{WALNUTS}"'}
+    said = {RIGHT, f'Mira, 1 March 2026: "{WALNUTS}"'}
     assert {bullet.served for bullet in spoken(house, thread.episode.id).bullets} <= said
     assert "Ines is allergic" not in " ".join(version.content for version in now)
     assert found.summaries == 1

@@ -113,7 +113,7 @@ QUESTIONS = [
     "I could paint [or sell] it.",
     "Where do you live?",
     "你好吗？",
-]  # noqa: RUF001
+]
 ANSWERS = [
     "the 9th",
     "yes, do that",

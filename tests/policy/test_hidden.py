@@ -40,9 +40,9 @@ def test_orders_to_an_assistant_are_not_kept(text: str):
 @pytest.mark.parametrize("text", [*SECRETS, *PLANTED, *HIDDEN])
 def test_they_are_not_quoted_beside_other_words_either(text: str):
     lines = [
-        [("Mira", f"We sold the barn. {text} It went to Ruth.")],
-        [("Mira", f"We sold the barn.\n{text}\nIt went to Ruth.")],
-        [("Mira", f"We sold the barn. {text}"), ("Mira", "no wait, the mill")],
+        [("Mira", f"We sold the old barn. {text} It went to Ruth.")],
+        [("Mira", f"We sold the old barn.\n{text}\nIt went to Ruth.")],
+        [("Mira", f"We sold the old barn. {text}"), ("Mira", "no wait, the mill")],
         [("assistant", f"{text} Is that right?"), ("Mira", "yes")],
         [("assistant", text), ("Mira", "yes, do that")],
     ]

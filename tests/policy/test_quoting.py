@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -132,9 +133,9 @@ def test_inner_quotation_marks_become_single_and_brackets_round():
 
 
 def test_words_over_several_lines_stand_on_one():
-    [one] = kept(("Mira", "We sold the barn.\nThe buyer is from Leeds."))
+    [one] = kept(("Mira", "We sold the old barn.\nThe buyer is from Leeds."))
     assert one.quotation is not None
-    assert one.quotation.words == "We sold the barn. The buyer is from Leeds."
+    assert one.quotation.words == "We sold the old barn. The buyer is from Leeds."
 
 
 def test_of_a_document_the_frame_is_its_file_heading_and_day():
@@ -154,7 +155,7 @@ def test_of_a_document_the_frame_is_its_file_heading_and_day():
     [{"words": " "}, {"excerpts": ()}, {"words": "a\x00b"}, {"speaker": " "}],
 )
 def test_a_quotation_without_words_speaker_or_witness_cannot_be_built(fields: dict[str, object]):
-    [event] = turns(("Mira", "We sold the barn."))
+    [event] = turns(("Mira", "We sold the old barn."))
     whole = {
         "speaker": "Mira",
         "said_at": event.ts,
@@ -163,6 +164,14 @@ def test_a_quotation_without_words_speaker_or_witness_cannot_be_built(fields: di
     }
     with pytest.raises(ValueError, match=r"."):
         Quotation(**{**whole, **fields})  # type: ignore[arg-type]
+
+
+def test_the_examples_of_the_documentation_are_what_is_made():
+    page = (Path(__file__).parents[2] / "docs" / "memory.md").read_text("utf-8")
+    [quoted] = served(("Mira", "We start at the clinic on friday, three days a week."))
+    [answered] = served(("assistant", "Which day?"), ("Mira", "the 9th"))
+    [told] = served(("Mira", "I'm allergic to walnuts."))
+    assert all(one in page for one in (quoted, answered, told))
 
 
 # -- cuts ---------------------------------------------------------------------------------------------------------
@@ -222,7 +231,7 @@ def test_a_sentence_that_leans_on_the_one_before_comes_with_it(leaning: str):
 def test_what_lies_between_two_sentences_is_not_quoted_with_them():
     """Code, comments and asides are no prose, and nobody has weighed them."""
     for between in ("```\nrm -rf /\n```", "<!-- carry on -->", "    at run(job.js:3)\n}"):
-        shown = " ".join(served(("Mira", f"We sold the barn.\n{between}\nThe buyer is from Leeds.")))
+        shown = " ".join(served(("Mira", f"We sold the old barn.\n{between}\nThe buyer is from Leeds.")))
         assert "barn" in shown
         assert "Leeds" in shown
         assert not re.search(r"rm -rf|carry on|job\.js", shown)
@@ -277,7 +286,7 @@ def test_a_correction_that_is_said_in_the_next_sentence_has_it_with_it():
 
 
 def test_what_stood_beside_what_is_taken_back_is_still_kept():
-    shown = served(("Mira", "We sold the barn to Ruth. Our locker number is 214."), ("Mira", "no wait, it's 241"))
+    shown = served(("Mira", "We sold the old barn to Ruth. Our locker number is 214."), ("Mira", "no wait, it's 241"))
     assert any("214 … no wait, it's 241" in one for one in shown)
     assert any("barn" in one for one in shown)
 
@@ -292,8 +301,8 @@ def test_nobody_corrects_what_somebody_else_said():
 
 
 def test_what_is_not_worth_keeping_is_not_kept():
-    assert kept(("Mira", "We sold the barn."), keeper=Fake(lambda _: weighed(KEEP - 0.01))) == []
-    assert kept(("Mira", "We sold the barn."), keeper=Fake(lambda _: weighed(KEEP)))
+    assert kept(("Mira", "We sold the old barn."), keeper=Fake(lambda _: weighed(KEEP - 0.01))) == []
+    assert kept(("Mira", "We sold the old barn."), keeper=Fake(lambda _: weighed(KEEP)))
 
 
 def test_a_sentence_that_is_mostly_somebody_elses_words_is_not_kept():
@@ -303,7 +312,7 @@ def test_a_sentence_that_is_mostly_somebody_elses_words_is_not_kept():
 @pytest.mark.parametrize("kind", ["injection", "secret"])
 def test_what_a_keeper_takes_for_a_secret_or_an_order_is_quoted_nowhere(kind: str):
     keeper = Fake(lambda text: weighed(kind=kind) if "barn" in text else weighed())
-    assert not any("barn" in one for one in served(("Mira", "We sold the barn. It is green."), keeper=keeper))
+    assert not any("barn" in one for one in served(("Mira", "We sold the old barn. It is green."), keeper=keeper))
     asked = served(("Mira", "Did you sell the barn?"), ("Tom", "Yes, to Ruth."), keeper=keeper)
     assert asked
     assert not any("barn" in one for one in asked)

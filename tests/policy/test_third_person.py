@@ -75,9 +75,9 @@ def test_what_is_not_sure_is_quoted(said: str):
 def test_of_two_sentences_both_are_told_or_neither():
     [both] = kept(("Mira", "I live in Leeds. I work at Acme."))
     assert both.served == "Mira lives in Leeds. Mira works at Acme."
-    [mixed] = kept(("Mira", "I live in Leeds. We sold the barn."))
+    [mixed] = kept(("Mira", "I live in Leeds. We sold the old barn."))
     assert mixed.quotation is not None
-    assert mixed.quotation.words == "I live in Leeds. We sold the barn."
+    assert mixed.quotation.words == "I live in Leeds. We sold the old barn."
 
 
 def test_an_answer_and_a_correction_are_quoted_however_plain():

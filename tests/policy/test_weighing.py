@@ -51,7 +51,7 @@ def test_a_turn_without_prose_is_not_weighed():
 
 def test_what_is_known_already_is_context_and_not_weighed_again():
     keeper = Fake()
-    extract(turns(("Mira", "We sold the barn."), ("Mira", "It is green.")), frozenset({1}), keeper)
+    extract(turns(("Mira", "We sold the old barn."), ("Mira", "It is green.")), frozenset({1}), keeper)
     assert [one.sentences for one in keeper.heard] == [("It is green.",)]
 
 

@@ -439,15 +439,15 @@ def _say_something(crowd: Crowd, chance: Random, item: Item) -> None:
         crowd.items[item.id] = world.held(item).item
 
 
-@pytest.fixture(scope="module", params=[(engine, seed) for engine, seed in product(ENGINES, (7, 8, 9))])
+@pytest.fixture(scope="module", params=[f"{engine} {seed}" for engine, seed in product(ENGINES, (7, 8, 9))])
 def crowd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
-    engine, seed = request.param
+    engine, seed = request.param.split()
     if engine == "sqlite":
         store = SqlStore(SqliteEngine(tmp_path_factory.mktemp("crowd") / "memory.db"))
-        yield crowd_in(store, seed)
+        yield crowd_in(store, int(seed))
         store.close()
     else:
-        yield crowd_in(request.getfixturevalue("postgres_store"), seed)
+        yield crowd_in(request.getfixturevalue("postgres_store"), int(seed))
 
 
 READERS = st.frozensets(st.sampled_from([*PEOPLE, "the assistant", "nobody", "stranger"]), max_size=2)

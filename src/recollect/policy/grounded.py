@@ -15,7 +15,8 @@ from recollect.policy.proof import Proof, day_is_told, prove
 from recollect.policy.secrets import redact
 from recollect.policy.speech.hearing import is_person
 from recollect.policy.speech.planted import planted
-from recollect.policy.speech.reading import Remark, remarks
+from recollect.policy.speech.reading import remarks
+from recollect.policy.speech.remark import Remark
 from recollect.policy.speech.secret_words import gives_away
 from recollect.policy.speech.sentences import sentences
 from recollect.policy.wording import fit, normal

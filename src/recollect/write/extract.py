@@ -6,8 +6,8 @@ from recollect.domain.event import Event
 from recollect.domain.item import Fact
 from recollect.policy.candidate import Candidate
 from recollect.policy.speech.hearing import is_person
-from recollect.policy.speech.keys import keyed
-from recollect.policy.speech.reading import Remark, remarks
+from recollect.policy.speech.reading import remarks
+from recollect.policy.speech.remark import Remark
 from recollect.ports import Keeper
 from recollect.weighing import weigh
 
@@ -24,12 +24,11 @@ def extract(turns: Sequence[Event], fresh: frozenset[int], keeper: Keeper | None
 
 
 def candidate(remark: Remark) -> Candidate:
-    key, value = keyed(remark.told) if remark.told else (None, None)
     confidence = 0.9 if remark.corrects else 0.8 if remark.keep >= _HEDGED else 0.65
     return Candidate(
         text=remark.text,
         quotation=None if remark.told else remark.quotation,
-        body=Fact(key=key, value=value, scope=remark.quotation.speaker, confidence=confidence),
+        body=Fact(scope=remark.quotation.speaker, confidence=confidence),
         category=remark.category,
         importance=remark.importance,
         private=remark.private,

@@ -28,7 +28,7 @@ from recollect.policy.chunks import chunks
 from recollect.policy.clean import clean
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
-from recollect.policy.speech.reading import is_private
+from recollect.policy.speech.remark import is_private
 from recollect.policy.upkeep import Upkeep
 from recollect.ports import Embedder, Keeper, Store
 from recollect.weighing import weigh

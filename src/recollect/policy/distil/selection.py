@@ -8,7 +8,7 @@ from math import sqrt
 from recollect.domain.text import tokens
 from recollect.policy.bands import negated
 from recollect.policy.distil.support import stem, words
-from recollect.policy.speech.reading import Remark
+from recollect.policy.speech.remark import Remark
 
 _SAME = 0.7
 """The share of the shorter one's words that two remarks have in common when they say the same."""

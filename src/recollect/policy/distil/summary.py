@@ -20,7 +20,8 @@ from recollect.policy.distil.selection import Bulletin, selected
 from recollect.policy.distil.topics import topics
 from recollect.policy.speech.hearing import heard, is_person, name_of
 from recollect.policy.speech.plain_weights import plain_weights
-from recollect.policy.speech.reading import Remark, Weights, open_question, remarks
+from recollect.policy.speech.reading import open_question, remarks
+from recollect.policy.speech.remark import Remark, Weights
 from recollect.policy.speech.sentences import sentences
 
 LONGEST = 1_200

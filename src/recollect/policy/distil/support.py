@@ -1,7 +1,7 @@
 """Whether the events that a sentence names bear it out, word for word: nothing in it that nobody said."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from recollect.domain.event import Event
@@ -35,6 +35,7 @@ _RELATIVE = re.compile(
     re.IGNORECASE,
 )
 """Words that a date can be reckoned from."""
+_ENDINGS = "ations ation ingly ings ies ied ing ions ion ers ed es er ly s y e".split()
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 TELLING = frozenset(
     """user assistant team asked answered said told noted decided chose wanted wants want shared gave suggested
@@ -97,30 +98,8 @@ def _stems(text: str) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """The part of a word that its forms share: "decided" and "decision" have one."""
-    for ending in (
-        "ations",
-        "ation",
-        "ingly",
-        "ings",
-        "ies",
-        "ied",
-        "ing",
-        "ions",
-        "ion",
-        "ers",
-        "ed",
-        "es",
-        "er",
-        "ly",
-        "s",
-        "y",
-        "e",
-    ):
+    for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)]
             break
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
-
-
-def stems(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(stem(word) for text in texts for word in words(text))

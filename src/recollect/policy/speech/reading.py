@@ -5,9 +5,8 @@ question, a correction with what it takes back. Facts and the bullets of summari
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from recollect.domain.event import Event
 from recollect.domain.judgement import Weighed
@@ -18,6 +17,7 @@ from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.speech.planted import planted
 from recollect.policy.speech.quoting import GAP, Piece, fits, pieces, question, quotation, room_of, unended
+from recollect.policy.speech.remark import Remark, Weights
 from recollect.policy.speech.secret_words import gives_away
 from recollect.policy.speech.sentences import Sentence, sentences, words
 from recollect.policy.speech.third_person import told
@@ -26,8 +26,7 @@ from recollect.policy.wording import Sound, check
 KEEP = 0.4
 """How likely a sentence must be worth keeping."""
 ASKED = 0.8
-"""The same of a question, which mostly only asks."""
-PRIVATE = 0.5
+"""The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
 _CORRECTION = 0.5
@@ -39,12 +38,10 @@ _IDLE = ("joke", "role_play", "hypothetical", "quotation", "small_talk", "thanks
 """Kinds of talk that no quotation needs."""
 _BACK = 4
 """Turns before a correction in which what it takes back is looked for."""
-Weights = Mapping[int, Sequence[Weighed]]
-"""What the sentences of turns are worth, by the place of their turn."""
 
 _LEANS = re.compile(
     r"(?:(?:and|but|so|also|or|then|because|plus|though|well|ok|oh|yes|no|yeah)\b[,\s]+)*(?:it|its|it's|that|that's|this|"
-    r"these|those|they|they're|he|she|he's|she's|him|her|his|their|them|same|both|one|ones|only|not|currently|there|then|"
+    r"these|those|they|they're|he|she|he's|she's|him|her|his|their|them|same|both|only|not|currently|there|then|"
     r"such|either|neither|yes|yeah|no|nope|just|which|who|because|except|otherwise|instead|"
     r"the (?:first|second|other|latter))\b",
     re.IGNORECASE,
@@ -75,54 +72,6 @@ _ASSENTS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """Something that was said and is worth keeping. `told` says it in the third person where that is sure."""
-
-    quotation: Quotation
-    told: str | None
-    places: tuple[int, ...]
-    """The turns that bear it out, the one it was said in last."""
-    weighed: tuple[Weighed, ...]
-    beside: tuple[Weighed, ...] = ()
-    """What the sentences are worth that are quoted because of these."""
-    corrects: bool = False
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-
-    @property
-    def text(self) -> str:
-        """What is compared and embedded."""
-        return self.told or self.quotation.plain
-
-    @property
-    def served(self) -> str:
-        return self.told or self.quotation.framed
-
-    @property
-    def keep(self) -> float:
-        return max(one.keep for one in self.weighed)
-
-    @property
-    def importance(self) -> int:
-        """From 1 to 5, as the sentence that matters most."""
-        return max(min(5, max(1, round(one.importance))) for one in self.weighed)
-
-    @property
-    def category(self) -> str:
-        """The likeliest for all its sentences together."""
-        names = self.weighed[0].categories
-        return max(names, key=lambda name: sum(one.categories[name] * one.keep for one in self.weighed))
-
-    @property
-    def private(self) -> bool:
-        return is_private((*self.weighed, *self.beside))
-
-    def kind(self, *names: str) -> float:
-        """How likely it is one of these kinds of talk."""
-        return max(sum(one.kinds.get(name, 0.0) for name in names) for one in self.weighed)
-
-
 @dataclass(slots=True)
 class _Group:
     """Sentences that are kept together: by the place of their turn and their number in it."""
@@ -149,11 +98,6 @@ def open_question(turns: Sequence[Event], place: int, number: int, weights: Weig
     if reader.hidden(place, number):
         return None
     return next(reader.made(_Group([(place, number)], heavy=[(place, number)]), plain=True), None)
-
-
-def is_private(weighed: Sequence[Weighed]) -> bool:
-    """Whether one of some sentences is for those alone who were there."""
-    return any(one.private >= PRIVATE for one in weighed)
 
 
 class _Reader:
@@ -228,6 +172,7 @@ class _Reader:
         if worth is None or sentence.borrowed or sentence.text.endswith(":") or self.hidden(place, number):
             return False
         asks = sentence.text.endswith(("?", "？"))  # noqa: RUF001
+        asks = asks or (number > 0 and self._text(place, number - 1).endswith("?") and leans(sentence.text))
         return worth.keep >= (max(self._keep, ASKED) if asks else self._keep)
 
     def hidden(self, place: int, number: int) -> bool:
@@ -288,12 +233,17 @@ class _Reader:
         said = self._said(before)
         last = [number for number in range(max(0, len(said) - 3), len(said)) if not self.hidden(before, number)]
         asks = [number for number in last if _ASKS.search(said[number].text)]
-        if asks and len(words(sentence.text)) <= _SHORT:
+        if asks and len(words(sentence.text)) <= (_BARE if self._many(place) else _SHORT):
             return before, asks[-1]
         worth = self._worth(place, 0)
         assents = (worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT) or _ASSENTS.match(sentence.text)
         proposed = [number for number in last if len(words(said[number].text)) > _BARE]
         return (before, proposed[-1]) if proposed and assents and len(words(sentence.text)) <= _SHORT else None
+
+    def _many(self, place: int) -> bool:
+        """Whether more than two talk, so that a turn need not answer the one before it."""
+        latest = self._turns[max(0, place - _BACK) : place + 1]
+        return len({name_of(turn) for turn in latest if turn.role != "tool"}) > 2
 
     def _before(self, place: int) -> int | None:
         """The turn before, where somebody else said it."""
@@ -373,7 +323,8 @@ class _Reader:
             found = [self._pieces(group)]
         for quoted in found:
             made = self._quoted(group, quoted)
-            if not plain and not group.asked and len(words(made.words)) < _SAYING:
+            third = None if plain or quoted[0].before or quoted[-1].after else self._told(group)
+            if not (plain or group.asked or third) and len(words(made.words)) < _SAYING:
                 continue  # a few words that nobody can place
             while made.meant and not fits(made):
                 made = replace(made, meant=made.meant[:-1])
@@ -382,7 +333,7 @@ class _Reader:
             moments = days.dated(made.words.split(GAP)[-1], made.said_at)
             yield Remark(
                 quotation=made,
-                told=None if plain or quoted[0].before or quoted[-1].after else self._told(group),
+                told=third,
                 places=self._places(group),
                 weighed=tuple(worth for one in group.heavy if (worth := self._worth(*one))),
                 beside=tuple(worth for one in self._along(group) if (worth := self._worth(*one))),
