@@ -30,7 +30,6 @@ JANUARY = datetime(2025, 1, 10, 12, tzinfo=UTC)
         ("See you next weekend.", "See you next weekend [weekend of 21 February 2026]."),
         ("Next month we paint.", "Next month [March 2026] we paint."),
         ("Last year was dry.", "Last year [2025] was dry."),
-        ("It broke a few weeks ago.", "It broke a few weeks ago [around January 2026]."),
         ("The fair is on 14 March.", "The fair is on 14 March [14 March 2026]."),
     ],
 )
@@ -56,6 +55,7 @@ def test_a_time_that_depends_on_the_day_has_its_day_beside_it(said: str, meant: 
         "A fortnight before Easter we leave.",
         "It ran on the 3rd floor.",
         "The exam is on the 25th.",
+        "It broke a few weeks ago.",
         "He may come.",
         "I sat in the sun.",
         "On Friday.",
@@ -70,7 +70,8 @@ def test_a_day_that_recurs_names_something_else_or_stays_open_has_none(said: str
 
 
 @pytest.mark.parametrize(
-    "said", ["I was born on 1 May.", "My birthday is on 12 May.", "Our anniversary is 3 June.", "Ben's birthday: 9 March"]
+    "said",
+    ["I was born on 1 May.", "My birthday is on 12 May.", "Our anniversary is 3 June.", "Ben's birthday: 9 March"],
 )
 def test_a_day_of_every_year_gets_no_year(said: str):
     """Nobody was born in the nearest year."""
@@ -100,7 +101,9 @@ def test_words_that_look_the_other_way_leave_it_open():
 
 
 AT = st.dates(date(1990, 1, 1), date(2090, 1, 1))
-FRAMES = st.sampled_from(["The fair is on {}.", "{} it is", "We talked about {}, at length", "by {} please", "it was {}"])
+FRAMES = st.sampled_from(
+    ["The fair is on {}.", "{} it is", "We talked about {}, at length", "by {} please", "it was {}"]
+)
 
 
 def at_noon(day: date) -> datetime:

@@ -132,9 +132,7 @@ TEXTS = st.one_of(
     st.sampled_from(["# no title", "## no section", "- x [s:1-2]", "a\n## b\n  - c [s:9-9]", "[s:1-1]"]),
 )
 BULLETS = st.lists(
-    st.builds(
-        Bullet, TEXTS, st.lists(WITNESSES, min_size=1, max_size=3).map(tuple), st.sampled_from(SECTIONS) | TEXTS
-    ),
+    st.builds(Bullet, TEXTS, st.lists(WITNESSES, min_size=1, max_size=3).map(tuple), st.sampled_from(SECTIONS) | TEXTS),
     max_size=6,
 ).map(tuple)
 
@@ -200,12 +198,19 @@ def test_the_raw_handle_names_the_evidence_with_its_gaps():
 
 def test_the_clean_log_says_where_who_and_when_where_it_leaves_enough_out():
     noise = [("Tom", text) for text in ("Good morning!", "thanks so much", "haha", "ok great", "see you later") * 4]
-    lines = distil.clean(episode(("Mira", "We sold the old barn to Ruth."), *noise, ("Tom", "Fine."))).content.splitlines()
+    lines = distil.clean(
+        episode(("Mira", "We sold the old barn to Ruth."), *noise, ("Tom", "Fine."))
+    ).content.splitlines()
     assert lines == ["[s:1-1] Mira, 2025-05-03: We sold the old barn to Ruth."]
 
 
 def test_a_log_that_would_be_longer_than_its_words_names_who_speaks_and_at_last_nobody():
-    said = [("Mira", "We sold the old barn."), ("Tom", "To Ruth, then."), ("Tom", "She pays in May."), ("Mira", "Fine by us.")]
+    said = [
+        ("Mira", "We sold the old barn."),
+        ("Tom", "To Ruth, then."),
+        ("Tom", "She pays in May."),
+        ("Mira", "Fine by us."),
+    ]
     log = distil.clean(episode(*said, ("Tom", "haha thanks"))).content
     assert log.splitlines() == [
         "M: We sold the old barn.", "T: To Ruth, then.", "She pays in May.", "M: Fine by us.",
@@ -260,9 +265,9 @@ def test_a_log_longer_than_a_version_may_be_is_cut_where_it_is_longest():
 
 
 def test_bullets_are_told_or_quoted_as_memories_are():
-    assert shown(("Mira", "I moved to Leeds yesterday."), ("Tom", "Our train leaves tomorrow.")) == [
+    assert shown(("Mira", "I moved to Leeds yesterday."), ("Tom", "Our train to Leeds leaves tomorrow.")) == [
         ("Facts", "Mira moved to Leeds yesterday [2 May 2025]."),
-        ("Facts", 'Tom, 3 May 2025: "Our train leaves tomorrow [4 May 2025]."'),
+        ("Facts", 'Tom, 3 May 2025: "Our train to Leeds leaves tomorrow [4 May 2025]."'),
     ]
 
 
@@ -270,7 +275,11 @@ def test_decisions_stand_first_and_what_was_done_behind_facts():
     keeper = Fake(
         lambda text: weighed(kind="decision" if "go with" in text else "progress" if "shipped" in text else "statement")
     )
-    said = [("Tom", "We shipped the gateway."), ("Mira", "The proxy cuts headers."), ("Mira", "We go with Go, Tom.")]
+    said = [
+        ("Tom", "We shipped the new gateway."),
+        ("Mira", "The proxy cuts long headers off."),
+        ("Mira", "We go with Go, Tom."),
+    ]
     assert [section for section, _ in shown(*said, keeper=keeper)] == ["Decisions", "Facts", "Done"]
 
 
@@ -323,10 +332,10 @@ def test_code_is_not_summed_up():
 
 
 def test_every_language_is_summed_up():
-    told = shown(("Kim", "Der Drucker im zweiten Stock ist kaputt."), ("Kim", "我住在北京。"))
+    told = shown(("Kim", "Der Drucker im zweiten Stock ist kaputt."), ("Kim", "我住在北京，我有一只猫。"))
     assert [text for _, text in told] == [
         'Kim, 3 May 2025: "Der Drucker im zweiten Stock ist kaputt."',
-        'Kim, 3 May 2025: "我住在北京。"',
+        'Kim, 3 May 2025: "我住在北京，我有一只猫。"',
     ]
 
 

@@ -212,8 +212,12 @@ def test_what_cannot_be_cut_at_a_clause_is_not_cut():
 
 
 def test_neighbours_that_are_both_kept_are_quoted_together_but_never_three():
-    told = [one.quotation.words for one in kept(("Mira", "We sold boats. We sold nets. We sold oars.")) if one.quotation]
-    assert told == ["We sold boats. We sold nets.", "We sold oars."]
+    told = [
+        one.quotation.words
+        for one in kept(("Mira", "We sold the two boats. We sold all the nets. We sold the long oars."))
+        if one.quotation
+    ]
+    assert told == ["We sold the two boats. We sold all the nets.", "We sold the long oars."]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +256,10 @@ def test_a_yes_is_quoted_with_what_it_agrees_to():
 def test_an_answer_that_stands_by_itself_comes_without_its_question():
     [one] = kept(
         ("assistant", "Where shall the party be?"),
-        ("Mira", "The party of the whole team is in the boathouse by the old harbour, and Ruth brings the boards and Tom."),
+        (
+            "Mira",
+            "The party of the whole team is in the boathouse by the old harbour, and Ruth brings the boards and Tom.",
+        ),
         fresh=1,
     )
     assert one.quotation is not None
@@ -262,7 +269,7 @@ def test_an_answer_that_stands_by_itself_comes_without_its_question():
 
 @pytest.mark.parametrize("role", ["tool", "document", "system"])
 def test_what_no_one_said_is_no_question(role: str):
-    [one] = kept(("x", role, "Which day suits?"), ("Mira", "on the 9th"), fresh=1)
+    [one] = kept(("x", role, "Which day suits?"), ("Mira", "on the 9th of May, then"), fresh=1)
     assert one.quotation is not None
     assert not one.quotation.asked
 
@@ -312,8 +319,11 @@ def test_a_sentence_that_is_mostly_somebody_elses_words_is_not_kept():
 @pytest.mark.parametrize("kind", ["injection", "secret"])
 def test_what_a_keeper_takes_for_a_secret_or_an_order_is_quoted_nowhere(kind: str):
     keeper = Fake(lambda text: weighed(kind=kind) if "barn" in text else weighed())
-    assert not any("barn" in one for one in served(("Mira", "We sold the old barn. It is green."), keeper=keeper))
-    asked = served(("Mira", "Did you sell the barn?"), ("Tom", "Yes, to Ruth."), keeper=keeper)
+    assert not any(
+        "barn" in one
+        for one in served(("Mira", "We sold the old barn. It is green and has two floors."), keeper=keeper)
+    )
+    asked = served(("Mira", "Did you sell the barn?"), ("Tom", "Yes, and it went to Ruth."), keeper=keeper)
     assert asked
     assert not any("barn" in one for one in asked)
 
@@ -324,7 +334,9 @@ def test_only_people_state_things(role: str):
 
 
 def test_two_memories_of_one_turn_quote_different_words():
-    for first, second in pairwise(kept(("Mira", "We sold boats. We sold nets. We sold oars. We sold rope."))):
+    for first, second in pairwise(
+        kept(("Mira", "We sold the two boats. We sold all the nets. We sold the long oars. We sold the rope too."))
+    ):
         assert first.text != second.text
 
 
@@ -341,9 +353,9 @@ def test_a_quotation_that_takes_in_a_private_sentence_is_private():
 
 def test_importance_and_category_are_those_that_the_keeper_gives():
     keeper = Fake(lambda text: weighed(category="goals", importance=4.6 if "barn" in text else 1.2))
-    [one] = kept(("Mira", "We want to sell the barn. We paint a door."), keeper=keeper)
+    [one] = kept(("Mira", "We want to sell the barn. We paint a green door."), keeper=keeper)
     assert (one.importance, one.category) == (5, "goals")
-    [light] = kept(("Mira", "We paint a door."), keeper=keeper)
+    [light] = kept(("Mira", "We paint a green door."), keeper=keeper)
     assert light.importance == 1
 
 
@@ -362,12 +374,12 @@ def test_a_decision_is_tagged():
         "Je suis infirmière et je travaille à Lyon.",
         "Я живу в Казани и работаю врачом.",
         "私は大阪に住んでいます。",
-        "我住在北京。",
+        "我住在北京，我有一只猫。",
         "أنا أعيش في القاهرة مع عائلتي.",
         "मैं दिल्ली में रहता हूँ।",
-        "나는 서울에서 일한다.",
+        "나는 서울에 있는 병원에서 의사로 일한다.",
         "ฉันอยู่ที่เชียงใหม่",
-        "Μένω στην Αθήνα.",
+        "Μένω στην Αθήνα με την αδελφή μου.",
     ],
 )
 def test_what_is_said_in_another_language_is_quoted(text: str):
@@ -382,8 +394,6 @@ def test_what_is_said_in_another_language_is_quoted(text: str):
 def test_a_long_turn_in_another_script_is_read_sentence_by_sentence(sentence: str):
     found = kept(("Mira", " ".join([sentence] * 12)))
     assert len(found) == 6
-
-
 
 
 @pytest.mark.xfail(strict=True, reason="policy/wording.check judges the frame as if it were told")

@@ -84,7 +84,9 @@ def test_a_summary_says_nothing_that_no_event_says(lines: list[Line], keeper: Fa
 def test_log_packet_and_trace_hold_nothing_else_either(lines: list[Line], keeper: Fake, title: str):
     whole = material(lines, keeper, title)
     said = sources(whole.events)
-    initials = {name_of(event)[0].lower() for event in whole.events} | {event.author[0].lower() for event in whole.events}
+    initials = {name_of(event)[0].lower() for event in whole.events} | {
+        event.author[0].lower() for event in whole.events
+    }
     assert not words(_PLACES.sub("", distil.clean(whole).content)) - said - initials
     found = distil.summarise(whole)
     if found is None:

@@ -76,5 +76,5 @@ def test_without_a_keeper_plain_signs_decide(keeper: Fake | None, caplog: pytest
     lines = [("Mira", "I live in Ghent since 2011."), ("Mira", "haha thanks!"), ("Mira", "Where is the barn?")]
     with caplog.at_level(logging.WARNING):
         found = extract(turns(*lines), frozenset(range(3)), keeper)
-    assert [one.served for one in found] == ["Mira, 3 May 2025: \"I live in Ghent since 2011.\""]
+    assert [one.served for one in found] == ['Mira, 3 May 2025: "I live in Ghent since 2011."']
     assert ("cannot be loaded" in caplog.text) is (keeper is not None)

@@ -81,8 +81,12 @@ def test_what_is_learned_to_keep_matters_more_and_less_and_is_of_several_languag
 @pytest.mark.parametrize("name", ["blind", "blind_talks", "blind_languages"])
 def test_what_is_measured_on_was_not_learned(name: str):
     learned = {message["text"] for talk in rows.read("keeping") for message in talk["messages"]}
-    learned |= {"".join(one["text"] for one in turn["sentences"]) for talk in rows.read("sentences") for turn in talk["turns"]}
-    twice = [m["text"] for talk in rows.read(name) for m in talk["messages"] if m["role"] == "user" and m["text"] in learned]
+    learned |= {
+        "".join(one["text"] for one in turn["sentences"]) for talk in rows.read("sentences") for turn in talk["turns"]
+    }
+    twice = [
+        m["text"] for talk in rows.read(name) for m in talk["messages"] if m["role"] == "user" and m["text"] in learned
+    ]
     assert not [text for text in twice if len(text) > 40]
 
 

@@ -146,11 +146,11 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
         return _weekday(weekday, mention, clause, after, at)
     if nth is not None:
         return None  # of which month, only those know who speak
-    if _of_the_week(mention.period) and at.weekday() >= _SATURDAY:
+    if mention.period.grain in (Grain.WEEK, Grain.WEEKEND) and at.weekday() >= _SATURDAY:
         return None  # on a weekend, "this week" is the one that ends, or the one that begins
     if _LASTS.match(said) and _BEHIND.search(clause):
         return None  # how long it took
-    if _reckoned(said):
+    if _TOLD.search(said):
         return mention.period
     yearly = _YEARLY.search(re.split(r"[.!?] ", words[: mention.start])[-1] + clause)
     return None if yearly else _agreeing(_nearest(mention.period, at), clause, at)
@@ -164,11 +164,6 @@ def _agreeing(period: Period | None, clause: str, at: date) -> Period | None:
     if period.last < at:
         return period if (behind and not ahead) or (not ahead and at - period.last <= _SOON) else None
     return None if behind and not ahead and period.first > at else period
-
-
-def _reckoned(said: str) -> bool:
-    """Whether a time is told by its distance from the day it was said on, not by a name of a day or month."""
-    return bool(_TOLD.search(said))
 
 
 def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at: date) -> Period | None:
@@ -199,10 +194,6 @@ def _in_month(at: date, step: int, number: int) -> date | None:
         return calendar.shifted(at.replace(day=1), step).replace(day=number)
     except ValueError:
         return None
-
-
-def _of_the_week(period: Period) -> bool:
-    return period.grain in (Grain.WEEK, Grain.WEEKEND)
 
 
 def _nearest(period: Period, at: date) -> Period | None:
@@ -241,7 +232,7 @@ def _recurs(words: str, mention: Mention) -> bool:
     if not _WEEKDAY.fullmatch(said) and not _NTH.fullmatch(said):
         return bool(
             re.search(r"\b(?:every|each|always|usually|yearly)\b", _clause(words, mention), re.IGNORECASE)
-        ) and (mention.period.grain in (Grain.MONTH, Grain.SEASON, Grain.DAY) and not _reckoned(said))
+        ) and (mention.period.grain in (Grain.MONTH, Grain.SEASON, Grain.DAY) and not _TOLD.search(said))
     return bool(_RECURS_AFTER.match(after)) or bool(_HABIT.search(_clause(words, mention)))
 
 

@@ -17,6 +17,7 @@ _STRONG = re.compile(
     r"[;.!?…؛؟۔।]\s+|[。！？；]|\s[-\u2013—]+\s|,\s+(?=(?:and|but|so|because|then|also|plus|und|aber|et|mais|y|pero)\s)"  # noqa: RUF001
 )
 _WEAK = re.compile(r"[,:]\s+|[、，،]\s*")  # noqa: RUF001
+_JOINT = re.compile(r"(?:and|but|so|because|then|also|plus)\s+", re.IGNORECASE)
 _BINDING = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unless|if|only|except|until|but|nicht|kein\w*|nie|"
     r"wenn|ne|pas|jamais|si|nunca|не|нет|если)\b|n't\b|n’t\b",  # noqa: RUF001
@@ -60,7 +61,8 @@ def pieces(place: int, sentence: Sentence, room: int) -> list[Piece]:
         position = _resumed(sentence.text, end)
         while position < len(sentence.text) and not sentence.text[position].isalnum():
             position += 1
-        position += len(_joint(sentence.text[position:]))
+        joint = _JOINT.match(sentence.text, position)
+        position = joint.end() if joint else position
     return found
 
 
@@ -72,11 +74,6 @@ def _resumed(text: str, end: int) -> int:
         return end
     following = _STRONG.search(text, end)
     return following.start() if following else len(text)
-
-
-def _joint(text: str) -> str:
-    found = re.match(r"(?:and|but|so|because|then|also|plus)\s+", text, re.IGNORECASE)
-    return found.group() if found else ""
 
 
 def _cut(text: str, start: int, room: int) -> int | None:
