@@ -295,7 +295,8 @@ def test_what_is_said_twice_in_one_breath_counts_once_with_both_witnesses(memory
 FACTS_OF_A_LIFE = [
     "I live in Graz.", "I live in Linz.", "My port is 8080.", "My port is 9090.", "We use tabs.", "We never use tabs.",
     "I work at Orbis.", "I work at Orbis as a baker.", "Our dog is called Rex.", "no wait, it's Max",
-    "Я живу в Казани.", "I own 2 boats.", "I own 3 boats.", "I'm allergic to walnuts.", "I prefer tea.", "I prefer green tea.",
+    "Я живу в Казани.", "I own 2 boats.", "I own 3 boats.", "I'm allergic to walnuts.", "I prefer tea.",
+    "I prefer green tea.",
 ]  # fmt: skip
 
 

@@ -10,10 +10,10 @@ from recollect.domain.ids import short
 from tests.interfaces.conftest import CommandLine
 
 SAID = [
-    "We decided to move the Kestrel ferry from Pier 2 to Pier 7.",
-    "The Kestrel ferry moves because the crane at Pier 2 was condemned on 3 February.",
-    "The Kestrel ferry departs from Pier 7 at 06:40 from Monday on.",
-    "Ruben Holt of the harbour office confirmed Pier 7 for the Kestrel ferry.",
+    "Our team decided on Pier 7 for the Kestrel ferry.",
+    "The crane beside the old berth of the Kestrel ferry was condemned.",
+    "The ticket office of the Kestrel ferry opens at six in the morning.",
+    "Ruben Holt of the harbour office signed the papers for the Kestrel ferry.",
 ]
 
 
@@ -195,7 +195,7 @@ def test_a_decision_takes_the_place_of_another(recollect: CommandLine):
 
 
 def test_asking_again_in_a_turn_says_that_there_is_more_evidence(recollect: CommandLine, closed: str):
-    asked = ("ask", "Why does the Kestrel ferry move to Pier 7?", "--turn", "t")
+    asked = ("ask", "Why was the crane beside the Kestrel ferry condemned?", "--turn", "t")
     assert "More evidence" not in recollect.do(*asked).out
     again = recollect.do(*asked).out
     assert "More evidence than by default: R4 (dispute)" in again

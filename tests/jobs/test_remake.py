@@ -221,6 +221,16 @@ def test_a_memory_that_was_right_is_shared_by_threads_read_later(house: House, t
     assert [text for text in words(house) if "Graz" in text] == [RIGHT]
 
 
+def test_nothing_is_merged_with_a_memory_that_may_be_wrong(house: House, thread: Old):
+    wrong = thread.fact("Mira own two boats Marstal.", 3)
+    other = old_thread(house, "boats", "I own two boats in Marstal now.")
+    other.fact("Mira has boats.", 1)
+    run(house)
+    assert isinstance(item(house, wrong).state, Archived)
+    [said] = [text for text in words(house) if "boats" in text]
+    assert "I own two boats in Marstal now." in said
+
+
 def test_use_goes_over_to_what_takes_over_and_counts_once(house: House, thread: Old):
     false = thread.fact("Ines is allergic to walnuts.", 1)
     at = house.clock.now()
@@ -295,6 +305,17 @@ def test_a_second_run_has_nothing_to_do(house: House, thread: Old):
     again = run(house)
     assert entries(house, again.cause) == 0
     assert house.world.state() == before
+
+
+def test_a_second_run_has_nothing_to_do_where_nobody_is_quoted(house: House):
+    thread = old_thread(house, "home", GRAZ, "ok thanks!", "haha, that was quick!")
+    thread.fact("Mira moved to Graz.", 1)
+    thread.fact(RIGHT, 1)
+    thread.summary("Mira moved to Graz.")
+    run(house)
+    assert house.store.quoted_since(house.tenant) is None
+    assert RIGHT in words(house)
+    assert entries(house, run(house).cause) == 0
 
 
 def test_after_an_undo_it_can_be_run_again(house: House, thread: Old):

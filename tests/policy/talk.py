@@ -101,8 +101,8 @@ We leave tomorrow and come back next week. / I never eat fish, unless Tom cooks.
 I breed dogs and teach maths. / My parents live in Porto. / If it rains, we stay at home. / Dr. Voss said no.
 I bought it last week of November. / Every Friday I swim. / We use `app.py` and src/main.py. / I was born on 1 May.
 The limit is 600 requests per minute [see docs]. / He said "I quit my job at the mill today". / (Thanks.) / ok
-He said 'we will all move to Bergen in the summer', so there. / I moved to Ghent yesterday. / Deploys go out on Tuesdays.
-"Short" is the name of the “old” boat. / We met on 2 May. / 1. We sold the barn.
+He said 'we will all move to Bergen in the summer', so there. / I moved to Ghent yesterday.
+Deploys go out on Tuesdays. / "Short" is the name of the “old” boat. / We met on 2 May. / 1. We sold the barn.
 """.strip()
     .replace("\n", " / ")
     .split(" / ")
@@ -112,7 +112,7 @@ QUESTIONS = [
     "Shall I move the logs to S3?",
     "I could paint [or sell] it.",
     "Where do you live?",
-    "你好吗？",
+    "你好吗\uff1f",
 ]
 ANSWERS = [
     "the 9th",

@@ -56,6 +56,8 @@ def test_a_time_that_depends_on_the_day_has_its_day_beside_it(said: str, meant: 
         "It ran on the 3rd floor.",
         "The exam is on the 25th.",
         "It broke a few weeks ago.",
+        "The inspector came on a Tuesday.",
+        "It will be some Friday.",
         "He may come.",
         "I sat in the sun.",
         "On Friday.",
@@ -133,7 +135,7 @@ def test_a_day_without_a_year_gets_the_nearest_within_reach_or_none(at: date, da
     st.sampled_from(WEEKDAYS),
     st.sampled_from(
         ["every {}", "each {}", "on {}s", "{} mornings", "{} and Thursday", "usually on {}", "Monday to {}",
-         "any {}", "most {}s", "the second {} of the month", "a {} girl", "the {} crew", "always on {}"]
+         "any {}", "on a {}", "some {}", "most {}s", "the second {} of the month", "a {} girl", "the {} crew", "always on {}"]
     ),
     st.sampled_from(["We meet {}.", "{} we will swim", "it was {}, I think", "Ben comes {}"]),
 )  # fmt: skip

@@ -332,10 +332,10 @@ def test_code_is_not_summed_up():
 
 
 def test_every_language_is_summed_up():
-    told = shown(("Kim", "Der Drucker im zweiten Stock ist kaputt."), ("Kim", "我住在北京，我有一只猫。"))
+    told = shown(("Kim", "Der Drucker im zweiten Stock ist kaputt."), ("Kim", "我住在北京，我有一只猫。"))  # noqa: RUF001
     assert [text for _, text in told] == [
         'Kim, 3 May 2025: "Der Drucker im zweiten Stock ist kaputt."',
-        'Kim, 3 May 2025: "我住在北京，我有一只猫。"',
+        'Kim, 3 May 2025: "我住在北京，我有一只猫。"',  # noqa: RUF001
     ]
 
 

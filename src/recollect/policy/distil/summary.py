@@ -32,7 +32,7 @@ REPORTED = 0.7
 """The same of a document, and how likely an assistant must report what was done."""
 _DONE = 0.45
 _MOST_DONE = 3
-_SHARE = 0.28
+_SHARE = 0.35
 _SHORT = 1_500
 """Tokens of a thread up to which its summary grows with it; a longer one gets less for each token more."""
 _SLOWER = 0.035

@@ -32,7 +32,7 @@ _BEHIND = re.compile(
 )
 _RECURS_BEFORE = re.compile(
     r"\b(?:every|each|any|alternate|other|most|all|always|usually|only|first|second|third|fourth|last)"
-    r"\s+(?:on\s+)?(?:\w+\s+)?$"
+    r"\s+(?:on\s+)?(?:\w+\s+)?$|\b(?:an?|some|another|one)\s+$"
     r"|\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)\w*\s*(?:,|and|or|to|through|[-\u2013/&+])\s*(?:on )?$",
     re.IGNORECASE,
 )

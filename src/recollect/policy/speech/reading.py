@@ -65,6 +65,8 @@ _SAYING = 5
 _BARE = 5
 """Words of an answer that says nothing by itself."""
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
+_GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)
+"""How somebody goes on from their own words, and answers nobody."""
 _ASSENTS = re.compile(
     r"(?:yes|yep|yeah|ok|okay|perfect|sure|great|deal|agreed|sounds good|do (?:that|it)|go (?:with|for|ahead)|"
     r"let's do)\b",
@@ -233,17 +235,12 @@ class _Reader:
         said = self._said(before)
         last = [number for number in range(max(0, len(said) - 3), len(said)) if not self.hidden(before, number)]
         asks = [number for number in last if _ASKS.search(said[number].text)]
-        if asks and len(words(sentence.text)) <= (_BARE if self._many(place) else _SHORT):
+        if asks and len(words(sentence.text)) <= _SHORT and not _GOES_ON.match(sentence.text):
             return before, asks[-1]
         worth = self._worth(place, 0)
         assents = (worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT) or _ASSENTS.match(sentence.text)
         proposed = [number for number in last if len(words(said[number].text)) > _BARE]
         return (before, proposed[-1]) if proposed and assents and len(words(sentence.text)) <= _SHORT else None
-
-    def _many(self, place: int) -> bool:
-        """Whether more than two talk, so that a turn need not answer the one before it."""
-        latest = self._turns[max(0, place - _BACK) : place + 1]
-        return len({name_of(turn) for turn in latest if turn.role != "tool"}) > 2
 
     def _before(self, place: int) -> int | None:
         """The turn before, where somebody else said it."""
