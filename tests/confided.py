@@ -35,13 +35,15 @@ class Confided:
     private: Item
     unmarked: Item
     """It says the same, and nobody has marked it."""
+    marked: Item
+    """It is marked, and what it cites is not."""
     part: Item
     """A topic of the thread in a memory of its own."""
     versions: tuple[Version, ...]
 
     @property
     def items(self) -> tuple[Item, ...]:
-        return (self.thread, self.open, self.private, self.unmarked, self.part)
+        return (self.thread, self.open, self.private, self.unmarked, self.marked, self.part)
 
     @property
     def witnesses(self) -> tuple[str, ...]:
@@ -56,6 +58,7 @@ def confide(world: World) -> Confided:
     open = world.item(Fact(value=OPEN), thread_id=THREAD, **HOUSE)
     private = world.item(Fact("health", "diabetes", "ana"), private=True, tags=("insulin",), **HOUSE)
     unmarked = world.item(Fact(value="diabetes"), topic_key="insulin", thread_id=THREAD, **HOUSE)
+    marked = world.item(Fact(value="insulin"), private=True, thread_id=THREAD, **HOUSE)
     part = world.item(Episode("The workshop: diabetes"), category="episode", **HOUSE)
     quoted = world.quoting(private, said[1])
     told = world.version(unmarked, said[1], content="Ana has diabetes and cannot come to the boathouse workshop.")
@@ -66,20 +69,21 @@ def confide(world: World) -> Confided:
         world.shorter(hint, "insulin", level=Level.R1),
         told,
         world.shorter(told, "boathouse diabetes"),
+        world.version(marked, said[2], content="For the boathouse workshop Ana brings her insulin."),
         *_summaries(world, thread, said),
         _summary(world, part, said, {2: "Ana cannot come to the boathouse workshop: diabetes."}),
     )
     world.apply(Create(thread), *map(Append, said), actor=Actor(id="robin", role=Role.AGENT, agent_id="robin"))
     world.apply(
-        *map(Create, (open, private, unmarked, part)),
+        *map(Create, (open, private, unmarked, marked, part)),
         *map(Derive, versions),
         Link(world.relation(open, private, strength=1.0)),
-        Link(world.relation(unmarked, open, strength=0.9)),
+        *(Link(world.relation(other, open, strength=0.9)) for other in (unmarked, marked, thread)),
         private=[said[1].id],
         actor=Actor(id="job:extract", role=Role.AGENT, agent_id="jobs"),
     )
     placed = world.store.events_by_id(world.tenant, [event.id for event in said])
-    return Confided(world, thread, tuple(placed), open, private, unmarked, part, versions)  # type: ignore[arg-type]
+    return Confided(world, thread, tuple(placed), open, private, unmarked, marked, part, versions)  # type: ignore[arg-type]
 
 
 def _summaries(world: World, thread: Item, said: list[Event]) -> Iterator[Version]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.care.restore import OneMemory
-from recollect.domain.change import Append, Derive, Discard, Withdraw, revise
+from recollect.domain.change import Append, Create, Derive, Discard, Withdraw, revise
 from recollect.domain.event import Trust
 from recollect.domain.ids import Rev
 from recollect.domain.item import Fact
@@ -18,6 +18,7 @@ from recollect.domain.turn import NEED_MORE_CONTEXT, Task
 from recollect.errors import Invalid, NotFound
 from recollect.memory import Memory
 from tests.confided import HOUSE, LATER, OPEN, PRIVATE, QUESTION, SECRET, THREAD, Confided, again, confide, ids, tried
+from tests.flows.conftest import every_event
 from tests.worlds import World
 
 COLLEAGUES = {
@@ -132,7 +133,7 @@ def test_who_took_part_reads_all_of_it(told: Confided, insider: Memory):
 
 
 def test_what_a_colleague_may_not_see_is_not_there(told: Confided, colleague: Memory):
-    for item in (told.private, told.unmarked, told.part):
+    for item in (told.private, told.unmarked, told.marked, told.part):
         for way in (colleague.show, colleague.item, colleague.serve, colleague.history, colleague.versions):
             with pytest.raises(NotFound, match="there is no memory"):
                 way(item.id)
@@ -152,14 +153,19 @@ def test_of_a_thread_a_colleague_gets_the_version_that_holds_nothing_private(tol
     assert [event.text for event in colleague.evidence(told.thread.id, "s:2-2")] == []
 
 
+@pytest.mark.parametrize("summary", [every_event, lambda material: None], ids=["summed up", "not summed up"])
 def test_where_every_version_holds_something_private_the_words_are_made_of_what_may_be_seen(
-    world: World, colleague: Memory, told: Confided
+    world: World, colleague: Memory, told: Confided, monkeypatch: pytest.MonkeyPatch, summary: object
 ):
-    world.apply(Discard(told.versions[6]))
+    monkeypatch.setattr("recollect.read.leveled.summarise", summary)
+    world.apply(Discard(told.versions[7]))
     assert colleague.versions(told.thread.id) == []
-    served = colleague.serve(told.thread.id, task=Task.AUDIT).content
-    assert OPEN in served or LATER in served
-    assert not SECRET.search(served)
+    for task in (Task.ROUTINE, Task.AUDIT):
+        turn = f"turn {task}"
+        served = repr(again(lambda task=task, turn=turn: colleague.serve(told.thread.id, task=task, turn_id=turn)))
+        assert OPEN in served
+        assert LATER in served
+        assert not SECRET.search(served)
 
 
 def test_the_history_of_a_thread_tells_that_something_was_said_and_not_what(told: Confided, colleague: Memory):
@@ -173,14 +179,26 @@ def test_the_history_of_a_memory_does_not_tell_what_it_said_before(
     """It has other words by now, which come out of what everybody may see."""
     item = world.held(told.unmarked).item
     other = replace(item, body=Fact(value="Friday"), topic_key="workshop")
-    world.apply(
-        revise(item, other, world.clock.now()), Derive(world.version(item, told.events[2], content=LATER))
-    )
+    world.apply(revise(item, other, world.clock.now()), Derive(world.version(item, told.events[2], content=LATER)))
     assert colleague.show(item.id).words == LATER
     assert not SECRET.search(repr(colleague.show(item.id)))
     assert not SECRET.search(repr(colleague.history(item.id)))
     assert not SECRET.search(repr(colleague.versions(item.id)))
     assert SECRET.search(repr(insider.history(item.id)))
+
+
+def test_an_export_for_a_user_leaves_out_private_words_of_others(world: World, told: Confided, tmp_path: Path):
+    admin = world.memory(tmp_path)
+    for user in ("ana", "ben"):
+        world.tell(f"{user} rows", user_id=user)
+        item = world.item(Fact(value="diabetes"), user_id=user)
+        world.apply(Create(item), Derive(world.version(item, told.events[1], content="Ana has diabetes.")))
+        own = memory_of(told, {"id": user, "role": Role.MEMBER}, tmp_path)
+        for memory in (own, admin):
+            lines = "\n".join(memory.export_user(user))
+            assert f"{user} rows" in lines
+            assert bool(SECRET.search(lines)) == (user == "ana")
+            assert item.id in lines, "the headers tell that there is something"
 
 
 # -- what goes on working -----------------------------------------------------------------------------------
@@ -241,8 +259,10 @@ def test_what_a_colleague_remembers_is_not_merged_with_what_they_may_not_see(tol
 
 def test_a_colleague_cannot_change_what_they_may_not_see(told: Confided, colleague: Memory):
     for way in (colleague.archive, colleague.delete, colleague.pin):
-        with pytest.raises((NotFound, Invalid)) if colleague.principal.role is not Role.AGENT else pytest.raises(
-            Exception, match="no memory|agents do not"
+        with (
+            pytest.raises((NotFound, Invalid))
+            if colleague.principal.role is not Role.AGENT
+            else pytest.raises(Exception, match="no memory|agents do not")  # noqa: RUF043
         ):
             way(told.private.id)
     assert told.world.held(told.private).item == told.private

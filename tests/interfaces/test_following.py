@@ -30,10 +30,10 @@ class Bars:
         self.shown: list[tuple[str, int | None, list[int]]] = []
 
     @contextmanager
-    def __call__(self, noun: str, total: int | None = None) -> Generator[Callable[[int], None]]:
-        left: list[int] = []
-        self.shown.append((noun, total, left))
-        yield left.append
+    def __call__(self, noun: str, total: int | None = None) -> Generator[Callable[[int, int], None]]:
+        told: list[int] = []
+        self.shown.append((noun, total, told))
+        yield lambda left, besides: told.append(left)
 
 
 @pytest.fixture
@@ -131,14 +131,20 @@ def test_a_server_is_looked_on_at_until_it_has_read_everything(recollect: Comman
 
 
 def test_a_bar_is_told_what_is_left_and_shows_what_is_done(monkeypatch: pytest.MonkeyPatch):
-    shown: list[tuple[object, object]] = []
+    shown: list[tuple[object, ...]] = []
 
     def update(_: Progress, __: int, **how: object) -> None:
-        shown.append((how["completed"], how["total"]))
+        shown.append((how["description"], how["completed"], how["total"]))
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(Progress, "update", update)
     with following.bar("messages read") as show:
-        for left in (40, 30, 35, 0):
-            show(left)
-    assert shown == [(0, 40), (10, 40), (5, 40), (40, 40)]
+        for left, besides in ((40, 0), (30, 2), (35, 2), (0, 1), (0, 0)):
+            show(left, besides)
+    assert shown == [
+        ("messages read", 0, 40),
+        ("messages read, 2 more to do", 10, 40),
+        ("messages read, 2 more to do", 5, 40),
+        ("messages read, 1 more to do", 40, 40),
+        ("messages read", 40, 40),
+    ]

@@ -93,7 +93,7 @@ def test_nothing_private_reaches_a_colleague_over_http(server: Inside, told: Con
 
 def test_what_a_colleague_may_not_see_is_not_found_over_http(server: Inside, told: Confided):
     token = server.token("ben", Role.MEMBER, **IN_HOUSE)
-    for item in (told.private, told.unmarked, told.part):
+    for item in (told.private, told.unmarked, told.marked, told.part):
         for path in ("", "/versions", "/evidence", "/history"):
             assert server.ask("GET", f"/memory/{item.id}{path}", token=token).status == 404
 
@@ -128,7 +128,9 @@ def over_mcp(server: Inside, told: Confided, token: str) -> str:
                         more = {"id": item.id, "turn_id": f"more {item.id}"}
                         found.append(repr(await client.call_tool("memory_more", more)))
                     for witness in (None, *told.witnesses):
-                        found.append(repr(await client.call_tool("memory_evidence", {"id": item.id, "witness": witness})))
+                        found.append(
+                            repr(await client.call_tool("memory_evidence", {"id": item.id, "witness": witness}))
+                        )
 
     anyio.run(play)
     return "\n".join(found)

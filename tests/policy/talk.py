@@ -139,9 +139,9 @@ Ich wohne nicht mehr in Köln, wenn das stimmt. / Je travaille à Lyon depuis ma
     .split(" / ")
 )
 ODD = [
-    "👍", "🎉 We won 🎉", "```\nprint('x')\n```", "```", "- item one\n- item two", "# Heading", "> quoted line", "\t\n ",
+    "👍", "🎉 We won 🎉", "```\nprint('x')\n```", "```", "- item one\n- item two", "# Heading", "> quoted line", "\t\n ",  # noqa: E501
     "def f(x): return x", "Traceback (most recent call last):", "a" * 200, "word " * 90, "<!-- note -->", '"', "“", "]",
-    "I went to the market, " * 20, "We paint the boat, but not the mast; " * 8, "no, " * 120, "\u2028", "\x1b[31m", "…", "[",
+    "I went to the market, " * 20, "We paint the boat, but not the mast; " * 8, "no, " * 120, "\u2028", "\x1b[31m", "…", "[",  # noqa: E501
     "[shares a photo]", "...", "ha\nha\nha", "haha :) <3", "\n    at run(job.js:3)\n}\n",
 ]  # fmt: skip
 HIDDEN = [

@@ -135,7 +135,7 @@ def test_a_day_without_a_year_gets_the_nearest_within_reach_or_none(at: date, da
     st.sampled_from(WEEKDAYS),
     st.sampled_from(
         ["every {}", "each {}", "on {}s", "{} mornings", "{} and Thursday", "usually on {}", "Monday to {}",
-         "any {}", "on a {}", "some {}", "most {}s", "the second {} of the month", "a {} girl", "the {} crew", "always on {}"]
+         "any {}", "on a {}", "some {}", "most {}s", "the second {} of the month", "a {} girl", "the {} crew", "always on {}"]  # noqa: E501
     ),
     st.sampled_from(["We meet {}.", "{} we will swim", "it was {}, I think", "Ben comes {}"]),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Private words: kept from everybody who took no part in the thread, by every way in which the store hands out words."""
+"""Private words: kept from everybody who took no part in the thread, by every way in which the store hands out words."""  # noqa: E501
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -37,9 +37,7 @@ def someone(name: str) -> Actor:
 
 def sight(*readers: str) -> Sight:
     """What somebody of the project sees."""
-    return Sight(
-        users=frozenset(readers), projects=frozenset({"house"}), silo=None, readers=frozenset(readers)
-    )
+    return Sight(users=frozenset(readers), projects=frozenset({"house"}), silo=None, readers=frozenset(readers))
 
 
 @dataclass(frozen=True)
@@ -233,9 +231,9 @@ def test_a_summary_of_private_words_is_not_there_for_others_and_the_thread_is(wo
     world.apply(*map(Derive, (old, new, hint, word, log)), private=[told.private.id])
     assert [one.id for one in store.versions(tenant, told.thread.id, readers=ben)] == [old.id]
     assert len(store.versions(tenant, told.thread.id, readers=ana)) == 5
-    assert store.withheld(tenant, [f"i:{told.thread.id}", *(f"v:{v.id}" for v in (old, new, hint, word, log))], ben) == {
-        f"v:{v.id}" for v in (new, hint, word, log)
-    }
+    assert store.withheld(
+        tenant, [f"i:{told.thread.id}", *(f"v:{v.id}" for v in (old, new, hint, word, log))], ben
+    ) == {f"v:{v.id}" for v in (new, hint, word, log)}
     assert told.thread.id in {held.item.id for held in store.items(tenant, ANY_STATE, sight("ben"), ALL)}
     assert store.speaking(tenant, [told.thread.id], readers=ben) == {}
     assert store.known(tenant, [told.thread.id], readers=ben).speaking == {}

@@ -117,7 +117,9 @@ def test_an_excerpt_beyond_the_end_of_an_event_points_nowhere(world: World, told
 def test_an_excerpt_of_an_unknown_event_points_nowhere(world: World, told: tuple[Item, Event, Event]):
     item, one, _ = told
     named = (EventWitness(one.id), EventWitness(NOWHERE))
-    refused(world, item, replace(excerpts(world.quoted(one), Excerpt(NOWHERE, 0, 5)), witnesses=named), "points nowhere")
+    refused(
+        world, item, replace(excerpts(world.quoted(one), Excerpt(NOWHERE, 0, 5)), witnesses=named), "points nowhere"
+    )
     refused(world, item, excerpts(world.quoted(one), Excerpt(NOWHERE, 0, 5)), "points nowhere")
 
 

@@ -314,7 +314,9 @@ def proposed(world: World, sought: Sought, reader: str, **asked: object) -> int:
 def test_what_is_private_is_not_even_proposed_to_others(world: World):
     told = [world.tell(f"tea {number}", **HOUSE) for number in range(3)]
     marked = world.tell("tea, marked", private=True, **HOUSE)
-    vectors = [Vector(MODEL, ref, numbers(1, 0)) for one in told for ref in (f"e:{one.event.id}", f"v:{one.version.id}")]
+    vectors = [
+        Vector(MODEL, ref, numbers(1, 0)) for one in told for ref in (f"e:{one.event.id}", f"v:{one.version.id}")
+    ]
     world.apply(vectors=vectors)
     assert proposed(world, Sought.EVENTS, "ben") == 4
     assert proposed(world, Sought.ITEMS, "ben") == 3, "one is marked"

@@ -67,6 +67,10 @@ class Remade:
     def left(self) -> int:
         return max(0, self.total - self.done)
 
+    @property
+    def besides(self) -> int:
+        return 0
+
 
 def sights(store: Store, tenant: TenantId) -> list[tuple[str, Sight]]:
     """Everybody's memories, then one silo after the other: what is made of a silo stays in it."""

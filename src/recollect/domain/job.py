@@ -100,6 +100,10 @@ class Pending:
         return self.messages
 
     @property
+    def besides(self) -> int:
+        return self.jobs
+
+    @property
     def settled(self) -> bool:
         """Whether nothing more will come of it by itself."""
         return not self.messages and not self.jobs

@@ -276,8 +276,7 @@ def survey_document(survey: Survey) -> dict[str, object]:
 def remade_document(remade: Remade) -> dict[str, object]:
     return {
         "cause": remade.cause,
-        "done": remade.done,
-        "total": remade.total,
+        "left": remade.left,
         "settled": remade.settled,
         "failed": remade.failed,
         "created": remade.created,

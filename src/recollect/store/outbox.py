@@ -51,7 +51,8 @@ def advance(tx: Tx, step: Step, at: datetime) -> None:
         case Advance(leased, state, not_before):
             moved = tx.run(
                 "update jobs set step = step + 1, state = :state, attempts = 0, last_error = null, "
-                f"not_before = :not_before, lease_token = null, lease_until = null where {_HELD} and step = :step and lease_until > :at",
+                "not_before = :not_before, lease_token = null, lease_until = null "
+                f"where {_HELD} and step = :step and lease_until > :at",
                 state=codec.canonical(state),
                 not_before=not_before or leased.job.not_before,
                 id=leased.job.id,

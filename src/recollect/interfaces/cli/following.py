@@ -18,10 +18,14 @@ LOOK = 1.0
 
 
 class Standing(Protocol):
-    """How far something is: so many are left; settled, where nothing more happens by itself."""
+    """How far something is: so many are left, and so much is to be done besides; settled, where nothing more happens by
+    itself."""
 
     @property
     def left(self) -> int: ...
+
+    @property
+    def besides(self) -> int: ...
 
     @property
     def settled(self) -> bool: ...
@@ -47,7 +51,7 @@ def follow(call: Call, look: "Callable[[Memory], S]", noun: str, *, wait: bool) 
             return standing, True
         with bar(noun) as show:
             while not standing.settled:
-                show(standing.left)
+                show(standing.left, standing.besides)
                 if _served(call):
                     time.sleep(LOOK)
                 else:
@@ -57,10 +61,10 @@ def follow(call: Call, look: "Callable[[Memory], S]", noun: str, *, wait: bool) 
                             break
                         time.sleep(LOOK)
                 standing = look(memory)
-            show(standing.left)
-        if not _served(call):  # what else is due: nobody else may come by for long
-            (worker or wiring.workers(deps, settings)).run_until_idle()
-            standing = look(memory)
+            show(standing.left, standing.besides)
+            if not _served(call):  # what else is due: nobody else may come by for long
+                (worker or wiring.workers(deps, settings)).run_until_idle()
+                standing = look(memory)
         return standing, False
     finally:
         deps.store.close()
@@ -84,10 +88,11 @@ def _worked(worker: "Worker") -> bool:
 
 
 @contextmanager
-def bar(noun: str, total: int | None = None) -> Generator[Callable[[int], None]]:
-    """A bar on a terminal, and nothing in a pipe. It is told how many are left; the most that ever were are all."""
+def bar(noun: str, total: int | None = None) -> Generator[Callable[[int, int], None]]:
+    """A bar on a terminal, and nothing in a pipe. It is told how many are left, and what besides; the most that ever were
+    left are all."""
     if not sys.stderr.isatty() or total == 0:
-        yield lambda _: None
+        yield lambda left, besides: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
@@ -97,9 +102,10 @@ def bar(noun: str, total: int | None = None) -> Generator[Callable[[int], None]]
         task = shown.add_task(noun, total=total)
         most = total or 0
 
-        def show(left: int) -> None:
+        def show(left: int, besides: int) -> None:
             nonlocal most
             most = max(most, left)
-            shown.update(task, total=most, completed=most - left)
+            told = f"{noun}, {besides:,} more to do" if besides else noun
+            shown.update(task, description=told, total=most, completed=most - left)
 
         yield show

@@ -89,7 +89,7 @@ def take_in(call: Call, read: "Reading", kept: Kept, json: bool, *, wait: bool =
         def taken(count: int) -> None:
             nonlocal left
             left -= count
-            show(left)
+            show(left, 0)
 
         done = memory.bulk(
             read.threads, visibility=kept.visibility, user_id=kept.of, project_id=kept.project, progress=taken
