@@ -163,11 +163,10 @@ class Regroup:
         )
 
     def _named(self, topic: regroup.Topic) -> Bullet:
-        """The line that is left of a topic where it came from: the first that it says."""
+        """The line that is left of a topic where it came from: the first that it says, a quotation as it is."""
         first = topic.bullets[0]
-        return replace(
-            first, text=f"About {topic.name}, in a memory of its own: {first.text}", section=first.section or FACTS
-        )
+        text = first.text if first.quotation else f"About {topic.name}, in a memory of its own: {first.text}"
+        return replace(first, text=text, section=first.section or FACTS)
 
     def _part(self, item: Item, name: str, title: str, now: datetime) -> Item:
         return replace(

@@ -85,7 +85,7 @@ def united(own: Sequence[Bullet], others: Iterable[Bullet]) -> tuple[Bullet, ...
     order of sections."""
     found: list[Bullet] = []
     for bullet in (*own, *others):
-        same = next((place for place, known in enumerate(found) if _same(known.text, bullet.text)), None)
+        same = next((place for place, known in enumerate(found) if _one(known, bullet)), None)
         if same is None:
             found.append(bullet)
         else:
@@ -93,8 +93,14 @@ def united(own: Sequence[Bullet], others: Iterable[Bullet]) -> tuple[Bullet, ...
             fuller, other = sorted((known, bullet), key=lambda one: -len(bands.content(one.text)))
             every = tuple(dict.fromkeys((*fuller.witnesses, *other.witnesses)))
             most = max(WITNESSES, len(fuller.witnesses))
-            found[same] = replace(known, text=fuller.text, witnesses=every[:most])
+            found[same] = replace(fuller, section=known.section, witnesses=every[:most])
     return tuple(sorted(found, key=_section))
+
+
+def _one(a: Bullet, b: Bullet) -> bool:
+    """Whether two bullets say the same. What two people say in the same words is not."""
+    speakers = {one.quotation.speaker for one in (a, b) if one.quotation}
+    return len(speakers) < 2 and _same(a.text, b.text)
 
 
 def _same(a: str, b: str) -> bool:

@@ -89,8 +89,8 @@ def _worked(worker: "Worker") -> bool:
 
 @contextmanager
 def bar(noun: str, total: int | None = None) -> Generator[Callable[[int, int], None]]:
-    """A bar on a terminal, and nothing in a pipe. It is told how many are left, and what besides; the most that ever were
-    left are all."""
+    """A bar on a terminal, and nothing in a pipe. It is told how many are left, and how much besides; the most that
+    were ever left are all."""
     if not sys.stderr.isatty() or total == 0:
         yield lambda left, besides: None
         return
