@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "recollect"
 
-BASE = {"domain", "policy", "errors", "holdings", "ports", "clock", "settings"}
+BASE = {"domain", "policy", "errors", "holdings", "ports", "clock", "settings", "weighing"}
 MEMORY = BASE | {"write", "care", "read"}
 WHOLE = MEMORY | {
     "gate",
@@ -41,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "care": BASE | {"repository"},
     "read": BASE,
     "repository": {"domain", "errors"},
+    "weighing": {"domain", "policy", "errors", "ports"},
     "gate": MEMORY,
     "custody": MEMORY | {"gate"},
     "keeping": MEMORY | {"gate", "custody"},
@@ -70,6 +71,7 @@ MODULES = {
     "errors",
     "clock",
     "repository",
+    "weighing",
 }
 
 PURE = {"domain", "policy"}

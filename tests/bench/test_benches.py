@@ -24,6 +24,7 @@ RUNS: Mapping[str, Sequence[str]] = {
     "latency": ["--size", "200", "--queries", "4", "--warm", "1"],
     "levels": ["--data", "{talk}", "--cache", "{vectors}"],
     "pairs": ["--data", "{pairs}", "-v"],
+    "readings": ["summaries", "--data", "{talk}"],
     "recall": ["--data", "{talk}", "--cache", "{vectors}"],
     "write": ["--writes", "50"],
 }
@@ -37,6 +38,7 @@ PRINTS: Mapping[str, Sequence[str]] = {
     "latency": "size query_p50 query_p95 filtered_p95 embed_p50 bytes_per_vector server_wall_p95 peers".split(),
     "levels": "episodes ratio tokens_r1_p95 supported curve".split(),
     "pairs": "contradiction same by_kind cpu_p50".split(),
+    "readings": "id summary turns".split(),
     "recall": "questions r5 r10 r20 budget_512 budget_1024 budget_2048 by_category conflict_hit5 abstain".split(),
     "write": "cpu_p50 cpu_p95 wall_p50 peers".split(),
 }

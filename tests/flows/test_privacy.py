@@ -187,6 +187,32 @@ def test_the_history_of_a_memory_does_not_tell_what_it_said_before(
     assert SECRET.search(repr(insider.history(item.id)))
 
 
+def test_a_shorter_version_of_private_words_does_not_stand_for_later_words(
+    world: World, told: Confided, colleague: Memory, insider: Memory
+):
+    item = world.item(Fact(value="Friday"), default_level=Level.R2, **HOUSE)
+    old = world.version(item, told.events[1], content="No boathouse on Monday: diabetes.")
+    new = world.version(item, told.events[2], content="The boathouse workshop is on Friday.")
+    world.apply(Create(item), *map(Derive, (old, world.shorter(old, "boathouse: diabetes"), new)))
+    served = repr([colleague.query(Query(text="boathouse on Friday", threshold=0.0)), colleague.serve(item.id)])
+    assert item.id in served
+    assert not SECRET.search(served)
+    assert "boathouse: diabetes" in repr(insider.query(Query(text="boathouse on Friday", threshold=0.0)))
+
+
+def test_a_category_that_is_served_as_a_whole_is_served_without_private_words(
+    world: World, told: Confided, colleague: Memory
+):
+    thread = world.held(told.thread).item
+    world.apply(revise(thread, replace(thread, category="profile"), world.clock.now()))
+    for item in (told.private, told.unmarked, told.marked, told.open):
+        world.apply(revise(item, replace(item, category="profile"), world.clock.now()))
+    asked = Query(text="boathouse", categories=frozenset({"profile"}), budget_tokens=4000, form=Form.FULL)
+    served = repr(colleague.query(asked))
+    assert OPEN in served
+    assert not SECRET.search(served)
+
+
 def test_an_export_for_a_user_leaves_out_private_words_of_others(world: World, told: Confided, tmp_path: Path):
     admin = world.memory(tmp_path)
     for user in ("ana", "ben"):

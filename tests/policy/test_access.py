@@ -126,6 +126,7 @@ ACTIONS = {
     Action.OVERSEE: {Role.MODERATOR, Role.ADMIN},
     Action.PROMOTE: {Role.MODERATOR, Role.ADMIN},
     Action.COMPRESS: {Role.MODERATOR, Role.ADMIN},
+    Action.REMAKE: {Role.ADMIN},
     Action.INSPECT: {Role.MODERATOR, Role.ADMIN},
     Action.ADVANCE: {Role.MODERATOR, Role.ADMIN},
     Action.ROLL_BACK: {Role.ADMIN},

@@ -349,6 +349,12 @@ def latest(n: Neighbours) -> object:
 
 
 @act
+def quoted_since(n: Neighbours) -> object:
+    assert n.store.quoted_since(n.tenant) is None
+    return None
+
+
+@act
 def unembedded(n: Neighbours) -> object:
     assert n.store.unembedded(n.tenant, "mini", n.theirs.event.item_id, 5) == []
     return n.store.unembedded(n.tenant, "mini", n.made.told.event.item_id, 50)

@@ -61,7 +61,7 @@ _FRAGMENT = 3
 """Words of a correction that only announces what follows: "typo, sorry!!"."""
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
 _SAYING = 5
-"""Words that a remark has at least, unless it answers a question."""
+"""Words that a remark has at least, unless it answers a question or is sure to matter."""
 _BARE = 5
 """Words of an answer that says nothing by itself."""
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
@@ -321,7 +321,8 @@ class _Reader:
         for quoted in found:
             made = self._quoted(group, quoted)
             third = None if plain or quoted[0].before or quoted[-1].after else self._told(group)
-            if not (plain or group.asked or third) and len(words(made.words)) < _SAYING:
+            sure = max((self._keep_of(*one) for one in group.heavy), default=0.0) >= ASKED
+            if not (plain or group.asked or third or sure) and len(words(made.words)) < _SAYING:
                 continue  # a few words that nobody can place
             while made.meant and not fits(made):
                 made = replace(made, meant=made.meant[:-1])

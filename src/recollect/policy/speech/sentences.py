@@ -25,7 +25,8 @@ _CODE_LINE = re.compile(
     | --\s | at\s\S+\(.*\)$ | Traceback\s | File\s\" | [\w.]*(?:Error|Exception)\b:? | npm\s(?:WARN|ERR) | Caused\sby:
     | \[?(?:WARN(?:ING)?|INFO|DEBUG|ERROR|FATAL|TRACE)\b
     | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \d\d:\d\d:\d\d[\s.,] | \[\s*\d+%\] | [.FEsx]{12,}
-    | ["']?\w+["']?\s*:\s*[\[{"'][^ ]*[,{\[]?$ | \w+\s?=\s?[\[{(].* | (?:[A-Za-z]:)?[~\w./\\-]+[/\\][\w./\\-]+(?::\d+)*:?(?:\s\+0x[0-9a-f]+)?$
+    | ["']?\w+["']?\s*:\s*[\[{"'][^ ]*[,{\[]?$ | \w+\s?=\s?[\[{(].*
+    | (?:[A-Za-z]:)?[~\w./\\-]+[/\\][\w./\\-]+(?::\d+)*:?(?:\s\+0x[0-9a-f]+)?$
     | goroutine\s\d+\s\[ | created\sby\s\S+$ | \w+(?:[./]\w+)*\.\w+\(.*\)$ | (?:\w+\.)+[A-Z]\w+:\s | error\[\w+\]:
     )""",
     re.VERBOSE,
