@@ -396,7 +396,6 @@ def test_a_long_turn_in_another_script_is_read_sentence_by_sentence(sentence: st
     assert len(found) == 6
 
 
-@pytest.mark.xfail(strict=True, reason="policy/wording.check judges the frame as if it were told")
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -413,14 +412,12 @@ def test_nothing_is_dropped_for_a_picture_a_joiner_or_a_name(name: str, text: st
     assert one.served == f'{name}, 3 May 2025: "{text}"'
 
 
-@pytest.mark.xfail(strict=True, reason="Quotation.framed leaves the brackets of a question")
 def test_a_question_cannot_pretend_to_be_of_the_frame():
     [one] = kept(("Tom", "Is friday [9 May 2025] fine?"), ("Mira", "yes, it is"), fresh=1)
     assert "friday" in one.served
     assert "[9 May 2025]" not in one.served
 
 
-@pytest.mark.xfail(strict=True, reason="Quotation.framed leaves the quotation marks and brackets of names and places")
 @pytest.mark.parametrize("name", ['Tom "the boss"', "Tom [3 May 2025]"])
 def test_a_name_cannot_break_the_frame(name: str):
     [one] = kept((name, "user", "We adopted a dog in Leeds."))

@@ -1,5 +1,6 @@
 """Quotations: somebody's own words, kept as fields and framed with name and day when they are served."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,6 +11,9 @@ from recollect.domain.text import name, sound
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )  # fmt: skip
+_FRAMES = str.maketrans('[]"“”', "()'''")
+_TURNING = re.compile("[\x01-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+"""Signs that print nothing and can turn round what stands behind them, the frame too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,13 @@ class Quotation:
     @property
     def framed(self) -> str:
         """The words in a frame that says who said them and when, with the days that they mean beside them."""
-        said = _escaped(self._dated)
         if self.place:
-            return f'{_line(self.place)}, {self._day}: "{said}"'
+            return f'{_escaped(self.place)}, {self._day}: "{self._dated}"'
         if not self.asked:
-            return f'{_line(self.speaker)}, {self._day}: "{said}"'
+            return f'{_escaped(self.speaker)}, {self._day}: "{self._dated}"'
         lead = "Asked" if self.asked.rstrip().endswith(("?", "？")) else "To"  # noqa: RUF001
-        return f'{lead} "{_escaped(self.asked)}", {_line(self.speaker)} answered on {self._day}: "{said}"'
+        answered = f"{_escaped(self.speaker)} answered on {self._day}"
+        return f'{lead} "{_escaped(self.asked)}", {answered}: "{self._dated}"'
 
     @property
     def _day(self) -> str:
@@ -88,20 +92,20 @@ class Quotation:
         parts: list[str] = []
         position = 0
         for one in sorted(self.meant, key=lambda meant: meant.after):
-            parts += [_bracketless(self.words[position : one.after]), f" [{one.time}]"]
+            parts += [_unframed(self.words[position : one.after]), f" [{one.time}]"]
             position = one.after
-        return "".join([*parts, _bracketless(self.words[position:])])
+        return _line("".join([*parts, _unframed(self.words[position:])]))
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(_TURNING.sub(" ", text).split())
 
 
-def _bracketless(text: str) -> str:
-    """Square brackets are the frame's: those of the words become round."""
-    return text.replace("[", "(").replace("]", ")")
+def _unframed(text: str) -> str:
+    """Square brackets and double quotation marks are the frame's: those of the words become round and single."""
+    return text.translate(_FRAMES)
 
 
 def _escaped(text: str) -> str:
-    """The words on one line, with inner quotation marks single: nothing in them can close the frame."""
-    return _line(text.replace('"', "'").replace("“", "'").replace("”", "'"))
+    """A text on one line with nothing in it that could close the frame or pass for a part of it."""
+    return _line(_unframed(text))

@@ -6,7 +6,7 @@ from datetime import datetime
 from recollect.domain.item import Fact
 from recollect.domain.moment import zoned
 from recollect.domain.quotation import Quotation
-from recollect.policy.wording import Sound, check
+from recollect.policy.wording import Sound, check, check_quotation
 
 CATEGORIES = (
     "profile",
@@ -49,7 +49,8 @@ class Candidate:
         return self.quotation.framed if self.quotation else self.text
 
     def __post_init__(self) -> None:
-        if not isinstance(found := check(self.served), Sound):
+        found = check_quotation(self.quotation) if self.quotation else check(self.text)
+        if not isinstance(found, Sound):
             raise ValueError(f"the text of a candidate {found.why}: put it through wording.fit first")
         if self.category not in CATEGORIES:
             raise ValueError(f"the category {self.category!r} is none of {', '.join(CATEGORIES)}")

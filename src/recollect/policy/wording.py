@@ -9,6 +9,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from recollect.domain.quotation import Quotation
+
 LONGEST = 280
 MOST_SENTENCES = 2
 
@@ -92,6 +94,15 @@ def check(text: str) -> Sound | Unsound:
         return Unsound(f"has the pronoun {found[0]!r}")
     if _SHOUT.search(plain):
         return Unsound("is not neutral: an exclamation or a question")
+    return Sound()
+
+
+def check_quotation(quotation: Quotation) -> Sound | Unsound:
+    """The same of somebody's own words: they are as they were said, pictures and all, so only their length counts."""
+    if not any(sign.isalnum() for sign in quotation.words):
+        return Unsound("quotes no words")
+    if len(quotation.framed) > LONGEST:
+        return Unsound(f"has {len(quotation.framed)} characters with its frame, at most {LONGEST} are kept")
     return Sound()
 
 

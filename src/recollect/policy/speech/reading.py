@@ -21,7 +21,7 @@ from recollect.policy.speech.remark import Remark, Weights
 from recollect.policy.speech.secret_words import gives_away
 from recollect.policy.speech.sentences import Sentence, sentences, words
 from recollect.policy.speech.third_person import told
-from recollect.policy.wording import Sound, check
+from recollect.policy.wording import Sound, check, check_quotation
 
 KEEP = 0.4
 """How likely a sentence must be worth keeping."""
@@ -326,7 +326,7 @@ class _Reader:
                 continue  # a few words that nobody can place
             while made.meant and not fits(made):
                 made = replace(made, meant=made.meant[:-1])
-            if not isinstance(check(made.framed), Sound) or _hides(f"{made.asked} {made.words}"):
+            if not isinstance(check_quotation(made), Sound) or _hides(f"{made.asked} {made.words}"):
                 continue
             moments = days.dated(made.words.split(GAP)[-1], made.said_at)
             yield Remark(
