@@ -14,9 +14,7 @@ from recollect.domain.event import Event
 from recollect.domain.ids import CauseId, ItemId, TenantId
 from recollect.domain.item import Archived, Item, Visibility
 from recollect.domain.level import Derivation, Level
-from recollect.domain.observation import Use, Used
 from recollect.domain.prompt import Prompt
-from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Role
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness
@@ -81,6 +79,14 @@ def test_a_memory_that_was_not_said_gives_way_to_the_words_that_were(house: Hous
     assert (found.created, found.hidden) == (2, 1)
 
 
+def test_only_a_memory_that_says_the_same_takes_over(house: House):
+    thread = old_thread(house, "walls", WALNUTS)
+    other = thread.fact("Bo paints the kitchen green.", 1)
+    run(house)
+    assert isinstance(item(house, other).state, Archived)
+    assert item(house, other).superseded_by is None
+
+
 def test_what_nothing_bears_out_goes_out_of_sight_and_is_kept(house: House, thread: Old):
     junk = thread.fact("Mira is okay with it.", 3)
     run(house)
@@ -108,6 +114,10 @@ def test_no_cap_leaves_anything_out(house: House, thread: Old):
 
 def _pin(house: House, fact: Item) -> None:
     house.memory.pin(fact.id)
+
+
+def _delete(house: House, fact: Item) -> None:
+    house.memory.delete(fact.id)
 
 
 def _protect(house: House, fact: Item) -> None:
@@ -183,6 +193,16 @@ def test_what_somebody_hid_does_not_come_back_in_other_words(house: House, threa
     assert not [text for text in words(house) if "walnuts" in text]
 
 
+def test_what_would_come_back_with_hidden_words_stays_as_it_was(house: House, thread: Old):
+    hidden = thread.fact("Mira is allergic to walnuts.", 1)
+    beside = thread.fact("The sister Ines must never cook with walnuts.", 1)
+    house.memory.delete(hidden.id)
+    before = house.world.held(beside)
+    run(house)
+    assert house.world.held(beside) == before
+    assert [text for text in words(house) if "walnuts" in text] == ["The sister Ines must never cook with walnuts."]
+
+
 def test_what_is_only_kept_as_evidence_is_not_read(house: House, thread: Old):
     thread.fact("Ines is allergic to walnuts.", 1)
     house.memory.append([Message(text="I own the red boat since May.", author="Mira", role="user")], thread_id="raw")
@@ -229,20 +249,6 @@ def test_nothing_is_merged_with_a_memory_that_may_be_wrong(house: House, thread:
     assert isinstance(item(house, wrong).state, Archived)
     [said] = [text for text in words(house) if "boats" in text]
     assert "I own two boats in Marstal now." in said
-
-
-def test_use_goes_over_to_what_takes_over_and_counts_once(house: House, thread: Old):
-    false = thread.fact("Ines is allergic to walnuts.", 1)
-    at = house.clock.now()
-    uses = [Used(false.id, Use.RETRIEVED, at)] * 7 + [Used(false.id, Use.CITED, at)] * 2
-    house.store.observe(house.tenant, uses)
-    run(house)
-    new = item(house, false).superseded_by
-    assert new is not None
-    usage = house.store.usage(house.tenant, [new])[new]
-    assert (usage.retrieved, usage.cited, usage.ignored, usage.last_accessed_at) == (7, 2, 0, at)
-    run(house)
-    assert house.store.usage(house.tenant, [new])[new] == usage
 
 
 def test_a_thread_longer_than_a_step_is_read_to_its_end(house: House, monkeypatch: pytest.MonkeyPatch):
@@ -350,7 +356,7 @@ def test_a_run_that_is_killed_in_every_step_does_nothing_twice(
         leased = broken.store.claim("bo", now=house.clock.now(), lease=timedelta(minutes=1), kinds=["remake"], cap=9)
         assert leased is not None
         for _ in range(lives):
-            outcome = flow.remake(broken.parts, leased)  # it observes and decides; then the lights go out
+            outcome = flow.remake(broken.parts, leased)  # it decides; then the lights go out
             deaths += 1
         house.clock.forward(minutes=2)
         assert broken.worker(REMAKE).run_once()
@@ -359,7 +365,6 @@ def test_a_run_that_is_killed_in_every_step_does_nothing_twice(
     assert deaths > 4
     assert words(broken) == words(whole)
     assert words(broken, states=["archived"]) == words(whole, states=["archived"])
-    assert _uses(broken) == _uses(whole)
     assert _written(broken) == _written(whole)
     assert broken.world.is_whole()
 
@@ -370,17 +375,10 @@ def _written(house: House) -> list[str]:
 
 def _same_again(house: House) -> House:
     old = old_thread(house, "family", WALNUTS, GRAZ, "I own the red boat since May.")
-    false = old.fact("Ines is allergic to walnuts.", 1)
+    old.fact("Ines is allergic to walnuts.", 1)
     old.fact(RIGHT, 2)
     old.summary("Ines is allergic to walnuts.")
-    house.store.observe(house.tenant, [Used(false.id, Use.RETRIEVED, house.clock.now())] * 3)
     return house
-
-
-def _uses(house: House) -> list[tuple[str, int]]:
-    items = house.memory.items(Filters(kinds=frozenset({"fact"}), states=frozenset({"active", "archived"})))
-    usage = house.store.usage(house.tenant, [one.id for one in items])
-    return sorted((spoken(house, id).content, one.retrieved) for id, one in usage.items())
 
 
 def test_a_run_that_was_given_up_goes_on_under_its_own_name(house: House, thread: Old):
@@ -563,10 +561,25 @@ def test_what_was_split_off_goes_with_the_summary_it_came_from(house: House, thr
     assert house.world.state() == before
 
 
-def test_a_part_that_somebody_pinned_keeps_the_whole_as_it_is(house: House, thread: Old):
+def test_a_part_that_the_hammer_promoted_a_version_of_goes_too(house: House, thread: Old):
+    part = _part(house, thread, thread.summary("Ines is allergic to walnuts.")[2])
+    held = house.world.held(part)
+    named = replace(held.item, active_version_id=spoken(house, part.id).id)
+    house.world.apply(revise(held.item, named, house.clock.now(), Verb.PROMOTE), actor=HAMMER)
+    before = house.world.state()
+    found = run(house)
+    assert house.store.versions(house.tenant, part.id) == []
+    house.memory.rollback(Session(found.cause))
+    assert house.world.state() == before
+
+
+@pytest.mark.parametrize("hand", [_pin, _delete])
+def test_a_part_that_somebody_had_a_hand_in_keeps_the_whole_as_it_is(
+    house: House, thread: Old, hand: Callable[[House, Item], None]
+):
     old = thread.summary("Ines is allergic to walnuts.")
     part = _part(house, thread, old[2])
-    house.memory.pin(part.id)
+    hand(house, part)
     run(house)
     assert house.store.versions(house.tenant, thread.episode.id) == old
 
@@ -614,7 +627,8 @@ def test_with_a_language_model_facts_are_left_alone_and_the_rest_is_done(house: 
     house.parts = replace(house.parts, writer=Silent())
     house.memory = Memory(house.parts, house.memory.principal)
     shared = {"visibility": Visibility.PROJECT_SHARED, "project_id": "atlas", "user_id": None}
-    old = old_thread(house, "lunch", "I was diagnosed with diabetes in May.", GRAZ, **shared)
+    chat = ("Can you look at the login again, please? It is slow.", "haha thanks, that was quick!")
+    old = old_thread(house, "lunch", "I was diagnosed with diabetes in May.", GRAZ, *chat, **shared)
     fact = old.fact("Ines has diabetes.", 1)
     made = old.summary("Ines has diabetes.")
     before = house.world.held(fact)

@@ -10,10 +10,9 @@ from recollect.care.stroke import Anvil
 from recollect.domain.change import Change, Create, Derive, Discard, Edit, Revise, Unlink, Verb, revise
 from recollect.domain.event import STATED, Event
 from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev, TenantId
-from recollect.domain.item import Active, Archived, Episode, Fact, Item, Visibility
+from recollect.domain.item import Active, Fact, Item, Visibility
 from recollect.domain.job import Job, JobStatus
 from recollect.domain.level import Level
-from recollect.domain.observation import Usage, Use, Used
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
 from recollect.domain.scope import EVERYBODY, Sight
@@ -213,64 +212,39 @@ def made_anew(store: Store, tenant: TenantId, version: Version) -> bool:
 class Batch:
     """Facts of some messages of a thread: those of before, and those that stay, in sight or out of it."""
 
-    old: Mapping[ItemId, Held]
-    words: Mapping[ItemId, Version]
+    old: Sequence[tuple[Held, Made]]
     staying: Sequence[Made]
 
     def known(self, text: str, events: Collection[EventId]) -> bool:
         """Whether a memory that stays, or that somebody has hidden, says it already."""
         return any(made.says(text, events) for made in self.staying)
 
-    def gone(self, changes: Sequence[Change], now: datetime) -> tuple[list[Change], dict[ItemId, Rev]]:
-        """What becomes of the old ones when the messages say this: those that are not borne out go out of sight."""
+    def gone(
+        self, changes: Sequence[Change], known: Iterable[tuple[str, Collection[EventId]]], now: datetime
+    ) -> tuple[list[Change], dict[ItemId, Rev]]:
+        """What becomes of the old ones when the messages say this: those that are not borne out go out of sight. One
+        that says what is `known`, and therefore not said again, would have no other: it stays."""
         stays = remaking.borne_out(changes)
-        going = {id: held for id, held in self.old.items() if id not in stays}
-        return [
-            remaking.taken_over(held.item, remaking.successor(Made(held.item, self.words[id]), changes), now)
-            for id, held in going.items()
-        ], {id: held.rev for id, held in going.items()}
+        said = list(known)
+        going = [
+            (held, made)
+            for held, made in self.old
+            if held.item.id not in stays and not any(made.says(text, events) for text, events in said)
+        ]
+        over = [remaking.taken_over(made.item, remaking.successor(made, changes), now) for _, made in going]
+        return [*over], {held.item.id: held.rev for held, _ in going}
 
 
 def batch(facts: Facts, events: Sequence[Event]) -> Batch:
-    found = facts.made_of(events)
-    old = {held.item.id: held for held, version in found if facts.is_old(held.item, version)}
-    return Batch(
-        old,
-        {held.item.id: version for held, version in found},
-        [
-            Made(held.item, version)
-            for held, version in found
-            if held.item.id not in old and not remaking.hidden_here(held.item)
-        ],
-    )
-
-
-def carried(store: Store, tenant: TenantId, pairs: Iterable[tuple[ItemId, ItemId]], now: datetime) -> list[Used]:
-    """What use the memories were that took over, as far as they are behind the old ones: told twice, it counts once."""
-    by_new: dict[ItemId, list[ItemId]] = {}
-    for old, new in pairs:
-        by_new.setdefault(new, []).append(old)
-    usage = store.usage(tenant, sorted({id for new, olds in by_new.items() for id in (new, *olds)}))
-    found: list[Used] = []
-    for new, olds in by_new.items():
-        own = usage.get(new, Usage())
-        former = [usage[old] for old in olds if old in usage]
-        times = [one.last_accessed_at for one in (own, *former) if one.last_accessed_at]
-        for use, name in ((Use.RETRIEVED, "retrieved"), (Use.CITED, "cited"), (Use.IGNORED, "ignored")):
-            missing = sum(getattr(one, name) for one in former) - getattr(own, name)
-            found += [Used(new, use, max(times, default=now))] * missing
-    return found
-
-
-def successions(changes: Iterable[Change]) -> list[tuple[ItemId, ItemId]]:
-    """Who took over from whom, by the changes that say so."""
-    return [
-        (change.item_id, ItemId(str(edit.after)))
-        for change in changes
-        if isinstance(change, Revise) and change.verb is Verb.SUPERSEDE
-        for edit in change.edits
-        if edit.field == "superseded_by" and edit.after
-    ]
+    old: list[tuple[Held, Made]] = []
+    staying: list[Made] = []
+    for held, version in facts.made_of(events):
+        made = Made(held.item, version)
+        if facts.is_old(held.item, version):
+            old.append((held, made))
+        elif not remaking.hidden_here(held.item):
+            staying.append(made)
+    return Batch(old, staying)
 
 
 # -- summaries -----------------------------------------------------------------------------------------------
@@ -299,16 +273,18 @@ class Summaries:
     def anew(self, held: Held, now: datetime) -> Anew:
         """What rules of before made of a thread is hidden, and the hammer strikes as if it had never been. What was
         split off goes with it, and what was merged into it stands by itself again. Nothing happens where a person has
-        promoted a version, or pinned or locked any of it."""
+        promoted a version, or pinned, locked or hidden any of it."""
         [family] = self.anvil.families([held])
         worn = remaking.worn(family, self.until)
-        if not worn or not self._free(held.item, worn, now) or self._was_anew(family):
+        if not worn or self._was_anew(family):
             return Anew()
         parts = list(self._parts(held.item.id))
-        if not all(self._free(part.item, versions, now) for part, versions, _ in parts):
+        going = [(held, worn), *((part, versions) for part, versions, _ in parts)]
+        if not all(self._free(one.item, versions, now) for one, versions in going):
             return Anew()
-        hidden = [*worn, *(version for _, versions, _ in parts for version in versions)]
-        item, freed = _unnamed(held.item, worn)
+        named = [one.item for one, versions in going if _names(one.item, versions)]
+        item = replace(held.item, active_version_id=None) if held.item in named else held.item
+        hidden = [version for _, versions in going for version in versions]
         kept = [one for one in family.versions if one not in worn]
         stroke = self.anvil.struck(
             replace(held, item=item), replace(family, item=item, versions=kept), now, "the rules have changed"
@@ -316,14 +292,14 @@ class Summaries:
         alone, revs = self._unmerged(held.item, now)
         return Anew(
             [
-                *freed,
+                *(_nameless(one) for one in named),
                 *(Unlink(edge) for _, _, edge in parts),
                 *(Discard(version) for version in remaking.in_order(hidden)),
                 *(remaking.taken_over(part.item, held.item.id, now) for part, _, _ in parts),
                 *alone,
                 *stroke.changes,
             ],
-            {held.item.id: held.rev, **revs, **{part.item.id: part.rev for part, _, _ in parts}},
+            {**revs, **{one.item.id: one.rev for one, _ in going}},
             stroke.vectors,
         )
 
@@ -331,7 +307,7 @@ class Summaries:
         """Whether the words of a memory are for rules to choose."""
         if lifecycle.exempt(item, now) or isinstance(hammer.may_compress(item, Level.R3, now), Refused):
             return False
-        if item.active_version_id not in {version.id for version in versions}:
+        if not _names(item, versions):
             return True
         naming = self._store.entries(self.anvil.tenant, refs=[f"v:{item.active_version_id}"])
         return all(entry.header.actor.startswith("job:") for entry in naming if entry.header.op == Verb.PROMOTE.value)
@@ -344,7 +320,7 @@ class Summaries:
         tenant = self.anvil.tenant
         for edge in self._store.relations(tenant, item_id):
             held = self._store.item(tenant, edge.from_id) if edge.to_id == item_id else None
-            if edge.relation_type != PART_OF or held is None or held.withdrawn or not _in_use(held.item):
+            if edge.relation_type != PART_OF or held is None or held.withdrawn:
                 continue
             yield held, self._store.versions(tenant, held.item.id), edge
             yield from self._parts(held.item.id)
@@ -368,13 +344,10 @@ class Summaries:
         return back, {held.item.id: held.rev for held in found}
 
 
-def _in_use(item: Item) -> bool:
-    return isinstance(item.state, Active | Archived) and isinstance(item.body, Episode)
+def _names(item: Item, versions: Sequence[Version]) -> bool:
+    return item.active_version_id in {version.id for version in versions}
 
 
-def _unnamed(item: Item, worn: Sequence[Version]) -> tuple[Item, list[Change]]:
-    """A memory that names no version that is to be hidden."""
-    if item.active_version_id not in {version.id for version in worn}:
-        return item, []
-    edit = Edit("active_version_id", item.active_version_id, None)
-    return replace(item, active_version_id=None), [Revise(item.id, Verb.UPDATE, (edit,))]
+def _nameless(item: Item) -> Change:
+    """A memory names no version that is to be hidden."""
+    return Revise(item.id, Verb.UPDATE, (Edit("active_version_id", item.active_version_id, None),))

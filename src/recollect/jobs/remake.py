@@ -16,15 +16,15 @@ from recollect.care.remake import Anew, Facts, Summaries
 from recollect.care.stroke import Anvil
 from recollect.custody import Deps
 from recollect.domain.change import Change, Note
-from recollect.domain.codec import moment, when
+from recollect.domain.codec import decode, encode
 from recollect.domain.event import STATED, Event
-from recollect.domain.ids import EventId, ItemId
+from recollect.domain.ids import EventId, ItemId, Rev
 from recollect.domain.item import Item
 from recollect.domain.job import Advance, Finish, Leased
 from recollect.domain.record import concerns
 from recollect.domain.scope import Scope
 from recollect.domain.version import Version
-from recollect.holdings import Held
+from recollect.holdings import Held, Vector
 from recollect.jobs.kind import Outcome, Write
 from recollect.policy import bands
 from recollect.policy.remaking import reworded
@@ -42,14 +42,19 @@ READ = 64
 JUDGED = 8
 """New memories of one step that are compared with those near them."""
 
-_Pairs = tuple[tuple[ItemId, ItemId], ...]
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A new memory, and those it is to be compared with."""
+
+    new: ItemId
+    near: tuple[ItemId, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """How far a run has come: up to which thread, and in the one at hand up to which message. `seq`: the next message
-    to read, 0 where only the summary is left. `carry`: whose use is still to be carried over, and to whom. `judge`: new
-    memories, each with those it is to be compared with."""
+    to read, 0 where only the summary is left."""
 
     until: datetime
     total: int
@@ -62,43 +67,11 @@ class Place:
     seq: int = 0
     reads: bool = False
     """Whether memories are made of the thread at hand, or only its private messages marked."""
-    carry: _Pairs = ()
-    judge: tuple[tuple[ItemId, tuple[ItemId, ...]], ...] = ()
-
-    @property
-    def state(self) -> Mapping[str, object]:
-        return {
-            "until": when(self.until),
-            "total": self.total,
-            "done": self.done,
-            "silo": self.silo,
-            "before": self.before,
-            "thread": self.thread,
-            "start": self.start,
-            "seq": self.seq,
-            "reads": self.reads,
-            "carry": [list(pair) for pair in self.carry],
-            "judge": [[new, list(near)] for new, near in self.judge],
-        }
-
-
-def _place(state: Mapping[str, object]) -> Place | None:
-    """The place that a state tells of; None at the very beginning."""
-    if not state:
-        return None
-    told = dict(state)
-    carry = cast(Sequence[tuple[ItemId, ItemId]], told.pop("carry"))
-    judge = cast(Sequence[tuple[ItemId, Sequence[ItemId]]], told.pop("judge"))
-    return Place(
-        until=moment(str(told.pop("until"))),
-        carry=tuple((old, new) for old, new in carry),
-        judge=tuple((new, tuple(near)) for new, near in judge),
-        **told,  # type: ignore[arg-type]
-    )
+    judge: tuple[Compared, ...] = ()
 
 
 def remake(deps: Deps, leased: Leased) -> Outcome:
-    """One step: what was read is carried over and judged, then more is read, or a thread summed up."""
+    """One step: what was read is judged, then more is read, or a thread summed up."""
     return _Run(deps, leased).step()
 
 
@@ -109,13 +82,10 @@ class _Run:
         self._now = deps.clock.now()
 
     def step(self) -> Outcome:
-        place = _place(self._leased.state)
-        if place is None:
+        if not self._leased.state:
             found = remaking.survey(self._store, self._tenant, self._now, by_rules=self._by_rules)
             return self._write(Place(until=found.until, total=found.messages))
-        if place.carry:
-            self._store.observe(self._tenant, remaking.carried(self._store, self._tenant, place.carry, self._now))
-            place = replace(place, carry=())
+        place = decode(Place, self._leased.state)
         if place.judge:
             return self._judged(place)
         found = self._found(place)
@@ -133,11 +103,24 @@ class _Run:
         told from what rules made: those memories are left as they are."""
         return self._deps.writer is None
 
-    def _write(self, place: Place, **what: object) -> Write:
+    def _write(
+        self,
+        place: Place,
+        changes: Sequence[Change] = (),
+        expect: Mapping[ItemId, Rev] | None = None,
+        vectors: Sequence[Vector] = (),
+        private: Sequence[EventId] = (),
+        scope: Scope | None = None,
+    ) -> Write:
         """What a step comes to. The next one waits its turn: a run may take hours, and people talk meanwhile."""
-        scope = what.pop("scope", Scope(tenant=self._tenant))
-        step = Advance(self._leased, place.state, self._now)
-        return Write(scope=scope, step=step, **what)  # type: ignore[arg-type]
+        return Write(
+            scope=scope or Scope(tenant=self._tenant),
+            step=Advance(self._leased, encode(place), self._now),
+            changes=changes,
+            expect=expect or {},
+            vectors=vectors,
+            private=private,
+        )
 
     # -- threads --------------------------------------------------------------------------------------------
 
@@ -189,17 +172,10 @@ class _Run:
             place,
             seq=events[-1].seq + 1,
             done=place.start + events[-1].seq,
-            carry=tuple(remaking.successions(decided.changes)),
             judge=tuple(_compared(job.payload) for job in decided.then),
         )
-        return self._write(
-            onward,
-            scope=scope_of(self._tenant, episode),
-            changes=decided.changes,
-            expect=decided.expect,
-            vectors=decided.vectors,
-            private=private,
-        )
+        scope = scope_of(self._tenant, episode)
+        return self._write(onward, decided.changes, decided.expect, decided.vectors, private, scope)
 
     def _decided(self, place: Place, episode: Item, earlier: Sequence[Event], events: Sequence[Event]) -> Decided:
         """What the messages say now, and what that means for what they were taken to say."""
@@ -207,12 +183,9 @@ class _Run:
         batch = remaking.batch(facts, events)
         found = self._extraction.found(earlier, events, episode.user_id, capped=False)
         left_alone = self._left_alone(episode.id, events)
-        drafts = [
-            draft
-            for draft in found.drafts
-            if draft.witnesses[-1].id not in left_alone
-            and not batch.known(draft.text, {event.id for event in draft.witnesses})
-        ]
+        said = [draft for draft in found.drafts if draft.witnesses[-1].id not in left_alone]
+        known = [draft for draft in said if batch.known(draft.text, _events(draft))]
+        drafts = [draft for draft in said if draft not in known]
         owner = owner_of(self._store, episode, scope_of(self._tenant, episode))
 
         def compares(draft: Draft, item: Item, version: Version) -> bool:
@@ -221,7 +194,7 @@ class _Run:
 
         commit = Commit(self._store, self._deps.embedder, self._deps.clock, owner, compares)
         decided = commit.decide(about(episode.topic_key, drafts), self._now)
-        gone, revs = batch.gone(decided.changes, self._now)
+        gone, revs = batch.gone(decided.changes, [(draft.text, _events(draft)) for draft in known], self._now)
         decided.changes += gone
         decided.expect |= revs
         return decided
@@ -249,12 +222,12 @@ class _Run:
         """New memories compared with those very near to them: contradictions are put on record."""
         bench = judging.Bench(self._store, self._deps.clock, self._deps.judge, None)
         found: dict[frozenset[ItemId], Change] = {}
-        for new, near in place.judge[:JUDGED]:
-            for note in judging.judge(bench, self._tenant, new, near):
+        for one in place.judge[:JUDGED]:
+            for note in judging.judge(bench, self._tenant, one.new, one.near):
                 assert isinstance(note, Note)
                 assert note.after is not None
                 found.setdefault(frozenset(concerns(note.after)), note)
-        return self._write(replace(place, judge=place.judge[JUDGED:]), changes=list(found.values()))
+        return self._write(replace(place, judge=place.judge[JUDGED:]), list(found.values()))
 
     # -- summaries ------------------------------------------------------------------------------------------
 
@@ -268,12 +241,16 @@ class _Run:
             log.warning("the summary of %s cannot be made anew: %s", held.item.id, type(error).__name__)
             anew = Anew()
         onward = _behind(place, held.item.id, place.start + self._size(held.item.id))
-        return self._write(onward, changes=anew.changes, expect=anew.expect, vectors=anew.vectors)
+        return self._write(onward, anew.changes, anew.expect, anew.vectors)
 
 
 def _behind(place: Place, thread: ItemId, done: int) -> Place:
     return replace(place, before=thread, thread=None, seq=0, done=done)
 
 
-def _compared(payload: Mapping[str, object]) -> tuple[ItemId, tuple[ItemId, ...]]:
-    return ItemId(str(payload["item_id"])), tuple(cast(Sequence[ItemId], payload["near"]))
+def _compared(payload: Mapping[str, object]) -> Compared:
+    return Compared(ItemId(str(payload["item_id"])), tuple(cast(Sequence[ItemId], payload["near"])))
+
+
+def _events(draft: Draft) -> frozenset[EventId]:
+    return frozenset(event.id for event in draft.witnesses)

@@ -6,7 +6,7 @@ Else it goes out of sight, in favour of what the new reading says of the same me
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -89,19 +89,16 @@ def hidden_here(item: Item) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A memory that was made of messages: the words that speak for it, and the messages it rests on."""
+    """A memory that was made of messages, with the words that speak for it."""
 
     item: Item
     version: Version
 
-    @property
-    def events(self) -> frozenset[EventId]:
-        return cited(self.version)
-
     def says(self, text: str, events: Collection[EventId]) -> bool:
         """Whether it says what a statement about one of its messages says."""
         own, other = bands.content(self.version.content), bands.content(text)
-        return bool(self.events.intersection(events)) and len(own & other) >= _SAYS * max(1, min(len(own), len(other)))
+        alike = len(own & other) >= _SAYS * max(1, min(len(own), len(other)))
+        return alike and bool(cited(self.version).intersection(events))
 
 
 def cited(version: Version) -> frozenset[EventId]:
@@ -121,17 +118,17 @@ def borne_out(changes: Iterable[Change]) -> frozenset[ItemId]:
 
 def successor(old: Made, changes: Iterable[Change]) -> ItemId | None:
     """Of what a reading makes or renews, the memory that says most of what an old one says of the same messages."""
-    versions = [change.version for change in changes if isinstance(change, Derive) and change.version.level is Level.R3]
-    beside = [version for version in versions if old.events & cited(version) and version.item_id != old.item.id]
+    versions = [change.version for change in changes if isinstance(change, Derive)]
+    saying = [version for version in versions if old.says(version.content, cited(version))]
     own = bands.content(old.version.content)
-    best = max(beside, key=lambda version: len(own & bands.content(version.content)), default=None)
+    best = max(saying, key=lambda version: len(own & bands.content(version.content)), default=None)
     return best.item_id if best else None
 
 
 def taken_over(item: Item, by: ItemId | None, now: datetime) -> Revise:
     """The old memory out of sight: its words are not those that were said, whenever that was."""
     if by is None:
-        why, verb = f"{_AGAIN}: what was said does not bear it out", Verb.ARCHIVE
+        why, verb = f"{_AGAIN}: nothing of it is kept", Verb.ARCHIVE
     else:
         why, verb = f"{_AGAIN}: {short(by)} says it in the words that were used", Verb.SUPERSEDE
     after = replace(item, state=Archived(now, why), superseded_by=by or item.superseded_by)
@@ -142,31 +139,24 @@ def taken_over(item: Item, by: ItemId | None, now: datetime) -> Revise:
 
 
 def worn(family: Family, until: datetime) -> list[Version]:
-    """The versions of a memory that are made anew, newest first: where the summary that speaks for it was reworded by
-    rules, that and whatever was made with it. The events' own handle is as good as ever."""
+    """The versions of a memory that are made anew: where the summary that speaks for it was reworded by rules, that and
+    whatever was made with it or from it. The events' own handle is as good as ever."""
     if family.speaking is None or not reworded(family.speaking, until):
         return []
-    old = {one.id: one for one in family.versions if one.level < Level.R5 and reworded(one, until)}
-    for version in family.versions:
-        if version.id not in old:
-            _spare(version, old, {one.id: one for one in family.versions})
-    return sorted(old.values(), key=lambda one: one.id, reverse=True) if family.speaking.id in old else []
+    old: dict[VersionId, Version] = {}
+    for version in family.versions:  # oldest first: what a version is made from comes before it
+        if version.level < Level.R5 and (reworded(version, until) or version.derived_from in old):
+            old[version.id] = version
+    return list(old.values())
 
 
-def _spare(version: Version, old: dict[VersionId, Version], known: Mapping[VersionId, Version]) -> None:
-    """What a version that stays was made from stays with it."""
-    while version.derived_from and version.derived_from in known:
-        version = known[version.derived_from]
-        old.pop(version.id, None)
-
-
-def in_order(versions: Sequence[Version]) -> list[Version]:
-    """Versions so that each comes before what it was made from: hidden in this order, none stands on nothing."""
+def in_order(versions: Iterable[Version]) -> list[Version]:
+    """Versions so that each comes before what it was made from: hidden in this order they can be brought back in the
+    other. Their ids do not tell, since those of one moment come in any order."""
     left = {one.id: one for one in versions}
     found: list[Version] = []
     while left:
         bases = {one.derived_from for one in left.values()}
-        last = [one for one in left.values() if one.id not in bases]
-        found += sorted(last, key=lambda one: one.id, reverse=True)
+        found += [one for id, one in left.items() if id not in bases]
         left = {id: one for id, one in left.items() if id in bases}
     return found

@@ -123,10 +123,11 @@ def remake(
     wait: Annotated[bool, typer.Option("--wait", help="End when it is done, also where the server does it.")] = False,
     json: Json = False,
 ) -> None:
-    """Make anew what rules made of messages before words were quoted.
+    """Bring an old store up to date: read its messages again.
 
-    The messages are read again. What they do not bear out goes out of sight, in favour of the words that were said; one
-    rollback takes all of it back. What people stated, changed, pinned or hid is left alone. For admins."""
+    Rules used to reword what was said, and often wrongly. What they made goes out of sight, in favour of the words that
+    were said; one rollback takes all of it back. What people stated, changed, pinned or hid is left alone. For
+    admins."""
     from recollect.interfaces import documents
 
     with call.memory() as memory:
@@ -151,7 +152,10 @@ def _to_remake(found: "Survey") -> None:
     from recollect.interfaces.documents import count
 
     say(f"{count(found.messages, 'message')} of {count(found.threads, 'thread')} would be looked at.")
-    say(f"Made by earlier rules: {count(found.memories, 'memory')}, of {count(found.summaries, 'thread')} the summary.")
+    say(
+        f"Earlier rules made {count(found.memories, 'memory')} and the summaries of {count(found.summaries, 'thread')}."
+    )
+    say(styled(("What people had a hand in is left alone.", "dim")), indent=2)
     _facts_stay(found)
 
 
