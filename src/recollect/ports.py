@@ -314,7 +314,7 @@ class Store(Protocol):
         ...
 
     def witness_counts(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
-        """How many different live events bear witness to each of these items."""
+        """How many different live events that are not private bear witness to each of these items."""
         ...
 
     # -- reading the journal ------------------------------------------------------------------------------

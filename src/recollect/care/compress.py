@@ -132,7 +132,7 @@ class Hammer:
             if topic is not None:
                 yield held, "asked for"
                 continue
-            [family] = self.anvil.families([held])
+            [family] = self.anvil.open_families([held])
             if found := hammer.reasons(family, self.clock.now(), self.upkeep):
                 yield held, ", ".join(found)
 
@@ -150,7 +150,7 @@ class Hammer:
         page = self.store.items(self.tenant, _filters(None, sight.silo), sight, Page(BATCH, before))
         decisions: list[Decision] = []
         read = 0
-        for held, family in zip(page, anvil.families(page), strict=True):
+        for held, family in zip(page, anvil.open_families(page), strict=True):
             if (found := hammer.reasons(family, now, self.upkeep)) and not self._has_its_own_job(family, now):
                 try:
                     decision = anvil.struck(held, family, now, ", ".join(found))

@@ -8,6 +8,7 @@ from recollect.clock import Clock
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, TenantId, VersionId
 from recollect.domain.level import Derivation, Level
+from recollect.domain.scope import NOBODY
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness, Witness
 from recollect.errors import ModelFailed
@@ -47,9 +48,10 @@ class Ladder:
     keeper: Keeper | None = None
 
     def events(self, item_id: ItemId) -> list[Event]:
-        """All live events of a thread."""
+        """All live events of a thread that its versions may be made of. Private ones of a shared thread are not among
+        them: nothing that is made of it has their words, and who took part finds them as evidence."""
         found: list[Event] = []
-        while page := self.store.events(self.tenant, item_id, found[-1].seq + 1 if found else 1):
+        while page := self.store.events(self.tenant, item_id, found[-1].seq + 1 if found else 1, readers=NOBODY):
             found += page
         return found
 

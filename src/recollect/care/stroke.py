@@ -12,7 +12,7 @@ from recollect.domain.event import Event, Trust
 from recollect.domain.ids import ItemId, Rev, TenantId, VersionId
 from recollect.domain.item import Episode, Item
 from recollect.domain.level import Level
-from recollect.domain.scope import Sight
+from recollect.domain.scope import NOBODY, Sight
 from recollect.domain.text import tokens
 from recollect.domain.version import Version
 from recollect.domain.witness import bare
@@ -97,13 +97,29 @@ class Anvil:
         ]
 
     def _latest(self, item: Item, now: datetime) -> Sequence[Event]:
-        """The last event of a thread; of one that is going on, so many that repeats show."""
+        """The last event of a thread that its versions may be made of; of one that is going on, so many that repeats
+        show."""
         if not isinstance(item.body, Episode):
             return ()
-        last = self.store.latest(self.tenant, item.id, 1)
+        last = self.store.latest(self.tenant, item.id, 1, readers=NOBODY)
         if not last or hammer.is_silent(last[0], now, self.upkeep):
             return last
-        return self.store.latest(self.tenant, item.id, _NOISE)
+        return self.store.latest(self.tenant, item.id, _NOISE, readers=NOBODY)
+
+    def open_families(self, held: Sequence[Held]) -> list[Family]:
+        """The same, episodes without the versions that were made of private words: nothing more is made of those."""
+        return self._opened(self.families(held))
+
+    def _opened(self, families: Sequence[Family]) -> list[Family]:
+        episodes = [family for family in families if isinstance(family.item.body, Episode)]
+        refs = [f"v:{version.id}" for family in episodes for version in family.versions]
+        private = self.store.withheld(self.tenant, refs, NOBODY)
+        if not private:
+            return list(families)
+        return [
+            replace(family, versions=[one for one in family.versions if f"v:{one.id}" not in private])
+            for family in families
+        ]
 
     def decide(self, held: Held, why: str) -> Decision:
         """What is to be done to one memory, if anything."""
@@ -146,7 +162,7 @@ class Anvil:
             near = [one for one in held if one.item.id not in without and allow(one.item)]
             return [
                 family
-                for family in self.families(near)
+                for family in self.open_families(near)
                 if now - family.last_used >= self.upkeep.summary_after
                 and family.speaking is not None
                 and Why.CLOSED not in hammer.reasons(family, now, self.upkeep)
@@ -156,6 +172,7 @@ class Anvil:
 
     def struck(self, held: Held, family: Family, now: datetime, why: str) -> Decision:
         """What is to be done to one memory, as it was gathered."""
+        [family] = self._opened([family])
         item = held.item
         refused = hammer.may_compress(item, Level.R3, now)
         if isinstance(refused, Refused):

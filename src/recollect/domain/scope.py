@@ -65,6 +65,8 @@ def actor(principal: Principal) -> Actor:
 
 Readers = frozenset[str] | None
 """Who looks: private words are shown where one of these took part in the thread. None is shown all of them."""
+NOBODY: frozenset[str] = frozenset()
+"""Readers who took part nowhere: what is left is for everybody who sees the thread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

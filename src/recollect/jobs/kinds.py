@@ -99,6 +99,7 @@ def extract(deps: Deps, leased: Leased) -> Outcome:
         expect=decided.expect,
         vectors=decided.vectors,
         then=decided.then,
+        private=made.private,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Readers
+from recollect.domain.scope import NOBODY, Readers
 from recollect.domain.version import Version
 from recollect.holdings import Held
 from recollect.store import privacy, rows
@@ -84,15 +84,18 @@ def repeats(tx: Tx, item_id: ItemId, texts: Sequence[str]) -> Mapping[str, Seque
 
 
 def witness_counts(tx: Tx, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
-    """How many different live events bear witness to each of these items."""
+    """How many different live events that are not private bear witness to each of these items."""
     if not items:
         return {}
+    seen, values = privacy.events_for(NOBODY)
     found = tx.all(
         "select v.item_id, count(distinct w.event_id) from versions v "
         "join witnesses w on w.tenant = v.tenant and w.version_id = v.id "
         "join events e on e.tenant = w.tenant and e.id = w.event_id and not e.withdrawn "
-        "where v.tenant = :tenant and v.item_id in :ids[] and not v.withdrawn group by v.item_id",
+        f"where {' and '.join(['v.tenant = :tenant and v.item_id in :ids[] and not v.withdrawn', *seen])} "
+        "group by v.item_id",
         ids=list(items),
+        **values,
     )
     return {ItemId(item_id): int(count) for item_id, count in found}
 

@@ -28,25 +28,24 @@ from recollect.policy.chunks import chunks
 from recollect.policy.clean import clean
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
-from recollect.policy.speech.remark import is_private
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Keeper, Store
-from recollect.weighing import weigh
+from recollect.ports import Embedder, Store
 from recollect.write import repeats
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction, Found
 from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
 from recollect.write.owner import Owner
+from recollect.write.private_words import SHARED, open_title, private_events, unmarked_events
 from recollect.write.repeats import Import
 from recollect.write.threads import Threads
 from recollect.write.vectors import vectors
 from recollect.write.wording import worded
 
+__all__ = ["GROUP", "RECOGNISED", "SHARED", "Ingest", "private_events"]
+
 T = TypeVar("T")
 _TRIES = 50
-SHARED = (Visibility.PROJECT_SHARED, Visibility.SYSTEM)
-"""Threads that are seen by people who took no part in them."""
 GROUP = 200
 """Messages of one transaction when many come at once."""
 RECOGNISED = 8
@@ -91,7 +90,8 @@ class Ingest:
             now, owner = self.clock.now(), self._owner
             thread, changes = self._thread(now, owner)
             event = self._event(thread, _message(stated), now)
-            draft = _draft(stated, event)
+            private = self._private([event])
+            draft = replace(_draft(stated, event), private=bool(private))
             decided = self._commit(owner).decide([draft], now)
             self._may_make(decided)
             [made] = decided.made
@@ -101,9 +101,8 @@ class Ingest:
             then = [*decided.then]
             answer = {"item_id": made.item_id, "event_id": event.id, "outcome": made.outcome}
             answer["redacted"] = ",".join(found)
-            rev = self._apply(
-                thread, [*changes, Append(event), *decided.changes], now, key, digest, answer, decided, then
-            )
+            changes += [Append(event), *decided.changes]
+            rev = self._apply(thread, changes, now, key, digest, answer, decided, then, private)
             return Remembered(made.item_id, event.id, rev, made.outcome, found)
 
         def repeat(receipt: Receipt) -> Remembered:
@@ -156,7 +155,7 @@ class Ingest:
 
         def attempt() -> Ingested:
             now, owner = self.clock.now(), self._owner
-            thread, changes = self._thread(now, owner, Episode(clean(title)[0], tuple(artifacts)), topic)
+            thread, changes = self._thread(now, owner, Episode(self._title(title, now), tuple(artifacts)), topic)
             come = part_of.copy() if part_of else None
             taken = self._taken(thread, messages, now, come)
             changes += self._told(thread, artifacts, topic, now)
@@ -177,6 +176,7 @@ class Ingest:
                 "left_out": [draft.served for draft in found.left_out],
             }
             private = self._private(taken.new)
+            private += unmarked_events(self.store, self.scope, self.visibility, found.drafts, private)
             rev = self._apply(thread, [*changes, *decided.changes], now, key, digest, answer, decided, then, private)
             if part_of and come:
                 part_of.go_on(come)
@@ -274,6 +274,9 @@ class Ingest:
         decided.vectors += vectors(self.embedder, new)
         return decided
 
+    def _title(self, title: str, now: datetime) -> str:
+        return open_title(clean(title)[0], self.visibility, self.extraction.keeper, now)
+
     def _private(self, new: Sequence[Event]) -> list[EventId]:
         return private_events(new, self.visibility, self.extraction.keeper)
 
@@ -328,7 +331,7 @@ class Ingest:
         answer: Mapping[str, object],
         decided: Decided,
         then: Sequence[Job] | Iterator[Job],
-        private: Sequence[EventId] = (),
+        private: Sequence[EventId],
     ) -> Rev:
         new = thread.rev == UNWRITTEN
         rev = self.store.apply(
@@ -362,14 +365,6 @@ class Ingest:
             except (Repeated, Stale):
                 self.threads.forget(self.scope, self.visibility)
         raise Stale("others kept writing to the same thread", [])
-
-
-def private_events(events: Sequence[Event], visibility: Visibility, keeper: Keeper | None) -> list[EventId]:
-    """Of events of a thread that others see, those with words that are for who took part alone."""
-    if visibility not in SHARED:
-        return []
-    weights = weigh(events, [place for place, event in enumerate(events) if event.role != "tool"], keeper)
-    return [events[place].id for place, weighed in weights.items() if is_private(weighed)]
 
 
 def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | Message | str) -> str:

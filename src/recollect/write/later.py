@@ -15,6 +15,7 @@ from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction
 from recollect.write.owner import owner_of
+from recollect.write.private_words import unmarked_events
 from recollect.write.vectors import vectors
 
 EMBEDDED = 32
@@ -29,6 +30,8 @@ class Made:
 
     decided: Decided = field(default_factory=Decided)
     skipped: Sequence[Operation] = ()
+    private: Sequence[EventId] = ()
+    """Events that are private, as the memories in them show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,8 @@ class Later:
         commit = Commit(self.store, self.embedder, self.clock, owner_of(self.store, episode, scope_of(tenant, episode)))
         decided = commit.decide(about(episode.topic_key, found.drafts), now)
         decided.vectors += vectors(self.embedder, new)
-        return Made(decided, self._named(found.left_out, episode, now))
+        private = unmarked_events(self.store, scope_of(tenant, episode), episode.visibility, found.drafts)
+        return Made(decided, self._named(found.left_out, episode, now), private)
 
     def _named(self, left_out: Sequence[Draft], episode: Item, now: datetime) -> list[Operation]:
         """What a cap leaves out, as operational events: the thread, the category, that it was left out and why."""
