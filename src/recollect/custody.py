@@ -123,12 +123,12 @@ class Custody:
         self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
         plan = restore.preview(self._store, self._tenant, target, cascade=cascade)
         self._gate.undo(plan)
-        return plan
+        return self._gate.legible_plan(plan)
 
     def rollback(self, target: Target, *, cascade: bool = False) -> tuple[Rev, Plan]:
         """Take back an entry, a memory, a session, or bring a scope to a revision. It can itself be taken back."""
         self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
-        return restore.roll_back(
+        rev, plan = restore.roll_back(
             self._store,
             Scope(tenant=self._tenant),
             target,
@@ -138,6 +138,7 @@ class Custody:
             cascade=cascade,
             allow=self._gate.undo,
         )
+        return rev, self._gate.legible_plan(plan)
 
     # -- the journal as a whole ---------------------------------------------------------------------------
 

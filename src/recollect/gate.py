@@ -159,9 +159,17 @@ class Gate:
 
     def undo(self, plan: Plan) -> None:
         """Pass, or an error, for all that a rollback would undo, what it takes along included."""
-        if self._principal.role is not Role.ADMIN:
-            for undo in plan.undo:
-                self._undo({ItemId(ref[2:]) for ref in refs(undo).all if ref.startswith("i:")})
+        if self._principal.role is Role.ADMIN:
+            return
+        for undo in plan.undo:
+            self._undo({ItemId(ref[2:]) for ref in refs(undo).all if ref.startswith("i:")})
+        if unread := self.legible_plan(plan).unread:
+            named = ", ".join(str(one.entry) for one in unread[:10])
+            raise Forbidden(f"private words of others would be rolled back with it: {named}", "Ask an admin to do it.")
+
+    def legible_plan(self, plan: Plan) -> Plan:
+        """The plan of a rollback as it may be read: an admin undoes what it may not read."""
+        return legible.legible_plan(self._store, self._tenant, plan, self.readers)
 
     def _undo(self, items: set[ItemId]) -> None:
         if not items:

@@ -69,9 +69,18 @@ def _open(
 ) -> Iterator[Mapping[str, object]]:
     """Those of the rows that hold no private words of others."""
     while batch := list(islice(rows, _BATCH)):
-        named = [f"{kind[0]}:{value['id']}" for row in batch for kind, value in row.items()]
-        hidden = store.withheld(tenant, named, readers)
-        yield from (row for row, ref in zip(batch, named, strict=True) if ref not in hidden)
+        named = [_holding(row) for row in batch]
+        hidden = store.withheld(tenant, sorted({ref for refs in named for ref in refs}), readers)
+        yield from (row for row, refs in zip(batch, named, strict=True) if hidden.isdisjoint(refs))
+
+
+def _holding(row: Mapping[str, Mapping[str, object]]) -> list[str]:
+    """The things whose words a row holds: its own, and those of the memories that a contradiction is about."""
+    [(kind, value)] = row.items()
+    return [
+        f"{kind[0]}:{value['id']}",
+        *(f"i:{value[name]}" for name in ("memory_a", "memory_b") if value.get(name)),
+    ]
 
 
 def import_(

@@ -224,15 +224,14 @@ def entry_document(entry: Entry, *, blind: bool = False) -> dict[str, object]:
 
 
 def plan_document(plan: Plan) -> dict[str, object]:
+    undone = {
+        undo.entry: (operation(undo), item_of(undo.change), [field.name for field in changed(undo.change)])
+        for undo in plan.undo
+    } | {one.entry: (one.does, one.item_id, list[str]()) for one in plan.unread}
     return {
         "undo": [
-            {
-                "entry": undo.entry,
-                "does": operation(undo),
-                "memory": item_of(undo.change),
-                "fields": [field.name for field in changed(undo.change)],
-            }
-            for undo in plan.undo
+            {"entry": entry, "does": does, "memory": item_id, "fields": fields}
+            for entry, (does, item_id, fields) in sorted(undone.items(), reverse=True)
         ],
         "stays": [{"entry": stay.seq, "why": stay.why} for stay in plan.stays],
         "blocked_by": list(plan.blocked_by),

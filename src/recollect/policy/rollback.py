@@ -47,6 +47,7 @@ __all__ = [
     "Plan",
     "Standing",
     "Stay",
+    "Unread",
     "asked_for",
     "builds_on",
     "dependents",
@@ -71,12 +72,23 @@ class Stay:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """An entry that is rolled back, for who may know that and not what it says."""
+
+    entry: Seq
+    does: str
+    item_id: ItemId | None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """What a rollback would do. `blocked_by`: later entries that built on it; they go too only when that is asked."""
+    """What a rollback would do. `blocked_by`: later entries that built on it; they go too only when that is asked.
+    `unread`: of what is undone, what the one who is shown the plan may not read."""
 
     undo: tuple[Undo, ...]
     stays: tuple[Stay, ...]
     blocked_by: tuple[Seq, ...]
+    unread: tuple[Unread, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

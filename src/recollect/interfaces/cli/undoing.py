@@ -66,7 +66,7 @@ def rollback(
         if preview:
             _report(plan, None, json)
             return
-        possible = bool(plan.undo) and not plan.blocked_by
+        possible = bool(plan.undo or plan.unread) and not plan.blocked_by
         if not json:
             _preview(plan)
         if possible and not yes and not paper.ask("Roll this back?"):
@@ -116,7 +116,7 @@ def _report(plan: "Plan", rev: "Rev | None", json: bool, cause: "CauseId | None"
     elif rev is None:
         _preview(plan)
     else:
-        undone = documents.count(len(plan.undo), "entry")
+        undone = documents.count(len(plan.undo) + len(plan.unread), "entry")
         then = f"Undo this: recollect rollback --session {cause}" if cause else ""
         paper.done(f"rolled back {undone}; the tenant is at revision {rev}", then)
 
@@ -125,14 +125,13 @@ def _preview(plan: "Plan") -> None:
     from recollect.domain.refs import item_of
     from recollect.interfaces.cli import describe
 
-    if plan.undo:
+    told = {undo.entry: (item_of(undo.change), describe.undoing(undo.change)) for undo in plan.undo}
+    told |= {one.entry: (one.item_id, f"{one.does}: private words of others") for one in plan.unread}
+    if told:
         say(styled(("This would be undone, newest first:", "bold")))
         paper.table(
             [Column("entry", right=True), Column("memory", style="cyan"), Column("how", fold=True)],
-            [
-                [str(undo.entry), describe.memory_of(item_of(undo.change)), describe.undoing(undo.change)]
-                for undo in plan.undo
-            ],
+            [[str(entry), describe.memory_of(item), how] for entry, (item, how) in sorted(told.items(), reverse=True)],
         )
     else:
         say(styled(("Nothing would be undone.", "bold")))
