@@ -14,7 +14,7 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean, median, quantiles
@@ -27,9 +27,11 @@ from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Episode, Item, Visibility
 from recollect.domain.text import tokens
 from recollect.domain.witness import Bullet
+from recollect.models.keeper import LocalKeeper
 from recollect.policy import distil
 from recollect.policy.pack import strict
-from recollect.policy.wording import Sound, check
+from recollect.policy.wording import Sound, check, check_quotation
+from recollect.weighing import weigh
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LONG = 400
@@ -62,6 +64,11 @@ class Ladder:
     cpu: float
 
     @property
+    def served(self) -> int:
+        """Tokens of the summary with its quotations framed, as agents get it."""
+        return tokens(distil.served(self.summary.content, self.summary.bullets)) if self.summary else 0
+
+    @property
     def evidence(self) -> int:
         return sum(tokens(event.text) for event in self.material.events)
 
@@ -88,8 +95,11 @@ def episodes(conversation: Mapping[str, Any]) -> Iterator[distil.Material]:
         yield distil.Material(item, events)
 
 
-def distilled(material: distil.Material) -> Ladder:
+def distilled(material: distil.Material, keeper: LocalKeeper) -> Ladder:
+    """The episode with the defaults that a user has: its sentences are weighed by the bundled keeper."""
     began = time.process_time()
+    weights = weigh(material.events, range(len(material.events)), keeper)
+    material = replace(material, weights=weights)
     log = distil.clean(material)
     summary = distil.summarise(material)
     packet = distil.packet(material.item, summary.content, summary.bullets) if summary else ""
@@ -110,12 +120,19 @@ def held(bullet: Bullet, events: Sequence[Event]) -> bool:
     return sum(word[:5] in said or word[:4] in {each[:4] for each in said} for word in own) >= HELD * len(own)
 
 
+def sound(bullet: Bullet) -> bool:
+    """Whether a bullet keeps the rules: of wording where it is told, of length where it quotes."""
+    found = check_quotation(bullet.quotation) if bullet.quotation else check(bullet.text)
+    return isinstance(found, Sound)
+
+
 def lengths(found: Sequence[Ladder]) -> dict[str, Any]:
     """The measures of the levels themselves, over all episodes."""
     summed = [ladder for ladder in found if ladder.summary]
     packets = [tokens(ladder.packet) / ladder.evidence for ladder in summed if ladder.evidence >= LONG]
     r1 = sorted(max(tokens(ladder.trace), strict(ladder.trace)) for ladder in summed)
     sizes = [(tokens(ladder.summary.content), ladder.evidence) for ladder in summed if ladder.summary]
+    served = [(ladder.served, ladder.evidence) for ladder in summed]
     bullets = [(b, ladder.material.events) for ladder in summed if ladder.summary for b in ladder.summary.bullets]
     return {
         "episodes": len(found),
@@ -123,6 +140,7 @@ def lengths(found: Sequence[Ladder]) -> dict[str, Any]:
         "ratio": {
             "R4": round(median(tokens(ladder.log.content) / ladder.evidence for ladder in found), 4),
             "R3": round(median(size / evidence for size, evidence in sizes), 4),
+            "R3_served": round(median(size / evidence for size, evidence in served), 4),
             "R2": round(median(packets), 4) if packets else None,
         },
         "r2_most": round(max(packets), 4) if packets else None,
@@ -130,7 +148,7 @@ def lengths(found: Sequence[Ladder]) -> dict[str, Any]:
         "tokens_r1_p95": quantiles(r1, n=100)[94],
         "bullets": round(len(bullets) / len(summed), 1),
         "supported": round(fmean(held(bullet, events) for bullet, events in bullets), 4),
-        "sound": round(fmean(isinstance(check(bullet.text), Sound) for bullet, _ in bullets), 4),
+        "sound": round(fmean(sound(bullet) for bullet, _ in bullets), 4),
         "cpu_p50": round(1000 * median(ladder.cpu for ladder in found), 1),
         "cpu_max": round(1000 * max(ladder.cpu for ladder in found), 1),
     }  # fmt: skip
@@ -156,12 +174,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "recollect-bench-vectors.db")
     args = parser.parse_args(arguments)
     materials = [each for found in conversations(args.data)[: args.conversations] for each in episodes(found)]
+    keeper = LocalKeeper()
     if args.show:
         step = max(1, len(materials) // args.show)
         for material in materials[args.first :: step][: args.show]:
-            show(distilled(material))
+            show(distilled(material, keeper))
         return
-    found = lengths([distilled(material) for material in materials])
+    found = lengths([distilled(material, keeper) for material in materials])
     print(json.dumps(found), flush=True)
     steps = curve(args.data, args.cache, args.conversations, args.budget)
     print(json.dumps({"corpus": args.data.name, **found, "budget": args.budget, "curve": steps}))

@@ -21,7 +21,7 @@ from recollect.policy.distil.summary import LONGEST, budget
 from recollect.policy.pack import strict
 from recollect.weighing import weigh
 from tests.hunt import examples
-from tests.policy.talk import LINES, SAID, SATURDAY, Fake, Line, keepers, turns, weighed
+from tests.policy.talk import LINES, SAID, SATURDAY, Fake, Line, keepers, turns, weighed, worth
 from tests.policy.threads import CHAT, DATABASE, DEBUGGING, DECISION, DEPLOY, SUPPORT, item, pairs, statement
 
 EPISODE = ItemId("0197c000-0000-7000-8000-000000000001")
@@ -303,6 +303,21 @@ def test_what_is_said_again_with_a_negation_stands_beside_it():
 
 def test_what_is_not_worth_keeping_is_not_summed_up():
     assert shown(("Mira", "We sold the old barn."), keeper=Fake(lambda _: weighed(0.0))) == []
+
+
+def test_manners_are_summed_up_only_where_they_surely_matter():
+    said = (("Mira", "We sold the old barn to Ruth Weber."), ("Tom", "Sounds great, good luck with all of that then."))
+    for keep, lines in ((0.05, 1), (0.5, 2)):
+        keeper = worth(sold=weighed(), luck=weighed(keep, kind="small_talk"))
+        assert len(shown(*said, keeper=keeper)) == lines
+
+
+def test_every_turn_is_heard_before_one_is_told_to_the_end():
+    keeper = Fake(lambda text: weighed(0.05 if "bakery" in text else 0.9))
+    said: list[Line] = [("Mira", " ".join(f"The {name} boat was painted by the crew of Ruth." for name in NAMES))]
+    said.append(("Mira", "Hanna opens a bakery in Leeds."))
+    found = summary(episode(*said, keeper=keeper))
+    assert any("bakery" in bullet.text for bullet in found.bullets)
 
 
 def test_words_that_steer_and_secrets_become_no_bullet():

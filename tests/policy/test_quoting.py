@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -423,3 +425,42 @@ def test_a_name_cannot_break_the_frame(name: str):
     [one] = kept((name, "user", "We adopted a dog in Leeds."))
     assert _FRAME.fullmatch(one.served)
     assert "[" not in one.served
+
+
+def test_words_that_live_from_what_somebody_else_said_are_quoted_with_it():
+    found = kept(
+        ("Tom", "The club wants to move us to tuesdays."),
+        ("Mira", "Then they can play without me and my sister."),
+        fresh=1,
+    )
+    assert [one.served for one in found] == [
+        'To "The club wants to move us to tuesdays.", Mira answered on 3 May 2025: '
+        '"Then they can play without me and my sister."'
+    ]
+
+
+def test_words_that_live_from_the_turn_before_of_the_same_person_are_quoted_with_it():
+    [one] = kept(("Mira", "My mother came from Kumasi."), ("Mira", "She stays with us until the autumn."), fresh=1)
+    assert one.served == 'Mira, 3 May 2025: "My mother came from Kumasi … She stays with us until the autumn."'
+
+
+@pytest.mark.parametrize("author", ["Tom", "Mira"])
+def test_what_was_said_in_another_sitting_is_no_part_of_it(author: str):
+    events = turns((author, "Bring the grey jacket to the hall, please."), ("Mira", "They gave us a dog called Plum."))
+    later = [events[0], replace(events[1], ts=events[0].ts + timedelta(days=2))]
+    [one] = extract(later, frozenset({1}), Fake())
+    assert one.served == 'Mira, 5 May 2025: "They gave us a dog called Plum."'
+
+
+def test_of_two_questions_at_once_both_stand_with_the_answer():
+    [one] = kept(("Tom", "Good. Where were you? Was it for work?"), ("Mira", "In Chicago, for a wedding."), fresh=1)
+    assert (
+        one.served
+        == 'Asked "Where were you? Was it for work?", Mira answered on 3 May 2025: "In Chicago, for a wedding."'
+    )
+
+
+def test_a_word_behind_a_sentence_is_no_memory_of_its_own():
+    keeper = worth(Oksana=weighed(), Bookkeeper=weighed(0.5))
+    found = kept(("Mira", "Oksana starts on the 5th, and her desk is by the window. So. Bookkeeper!"), keeper=keeper)
+    assert ["Bookkeeper" in one.served for one in found] == [False]

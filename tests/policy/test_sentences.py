@@ -40,6 +40,7 @@ TypeError: Cannot read properties of undefined (reading 'map')
     "go": """\
 goroutine 1 [running]:
 main.divide(...)
+github.com/acme/tide/internal/alloc.(*Planner).slot(0xc00011e3c0, 0xc)
 \t/home/ana/app/main.go:8
 main.main()
 \t/home/ana/app/main.go:4 +0x12""",

@@ -39,21 +39,25 @@ def selected(found: Sequence[Bulletin], room: int) -> list[Bulletin]:
     left = _unrepeated(found)
     kept: list[Bulletin] = []
     said: Counter[str] = Counter()
+    turns: Counter[int] = Counter()
     spent = 0
     while left:
-        best = max(left, key=lambda one: _gain(one, said, len(kept)))
+        best = max(left, key=lambda one: _gain(one, said, turns))
         left.remove(best)
         if spent + best.cost <= room or not kept:
             kept.append(best)
             said[best.remark.quotation.speaker] += 1
+            turns[best.remark.places[-1]] += 1
             spent += best.cost
     return sorted(kept, key=lambda one: (one.remark.places[-1], one.remark.quotation.excerpts[-1].start))
 
 
-def _gain(one: Bulletin, said: Counter[str], count: int) -> float:
-    """What a remark adds for its length; less, where its speaker has had more than half of the word already."""
-    share = said[one.remark.quotation.speaker] / count if count else 0.0
-    return one.worth / sqrt(20 + one.cost) * (1.0 if share <= _HALF else _HALF / share)
+def _gain(one: Bulletin, said: Counter[str], turns: Counter[int]) -> float:
+    """What a remark adds for its length; less where its speaker has had more than half of the word already, or its turn
+    has been heard."""
+    share = said[one.remark.quotation.speaker] / max(1, said.total())
+    fair = 1.0 if share <= _HALF else _HALF / share
+    return one.worth / sqrt(20 + one.cost) * fair / (1 + turns[one.remark.places[-1]])
 
 
 def _unrepeated(found: Sequence[Bulletin]) -> list[Bulletin]:

@@ -26,13 +26,18 @@ from recollect.policy.speech.sentences import sentences
 
 LONGEST = 1_200
 """Tokens of the longest summary."""
-KEEP = 0.05
+KEEP = 0.002
 """How likely a sentence must be worth keeping for a summary, which has room for more than facts have."""
 REPORTED = 0.7
 """The same of a document, and how likely an assistant must report what was done."""
+_DOUBT = 0.3
+"""How much less a sentence counts that a keeper doubts: little, since a summary says what there is to say."""
+_MANNERS = ("thanks", "small_talk", "assent", "question")
+"""Kinds of talk that say nothing of a thread, unless a keeper is sure that they do."""
+_SURE = 0.1
 _DONE = 0.45
 _MOST_DONE = 3
-_SHARE = 0.35
+_SHARE = 0.36
 _SHORT = 1_500
 """Tokens of a thread up to which its summary grows with it; a longer one gets less for each token more."""
 _SLOWER = 0.035
@@ -97,8 +102,9 @@ def _told(events: Sequence[Event], weights: Weights) -> Iterator[Bulletin]:
     """What can be said of a thread, in its order."""
     people = [place for place, event in enumerate(events) if is_person(event)]
     documents = [place for place, event in enumerate(events) if event.role == "document"]
-    for remark in remarks(events, people, weights, KEEP):
-        yield Bulletin(remark, _section(remark), _worth(remark))
+    for remark in remarks(events, people, weights, KEEP, terse=True):
+        if remark.keep >= _SURE or remark.kind(*_MANNERS) < _DONE:
+            yield Bulletin(remark, _section(remark), _worth(remark))
     for remark in remarks(events, documents, weights, REPORTED):
         yield Bulletin(remark, _section(remark), _worth(remark))
     yield from _done(events, weights)
@@ -123,7 +129,7 @@ def _section(remark: Remark) -> str:
 def _worth(remark: Remark) -> float:
     """What a remark is worth in a summary: what it matters, and how sure that is; a decision or correction more."""
     firm = 2 * remark.kind("decision", "correction", "rule") + 0.5 * remark.corrects
-    return (0.1 + remark.keep) * (remark.importance + firm)
+    return remark.keep**_DOUBT * (remark.importance + firm)
 
 
 def _open(events: Sequence[Event], weights: Weights) -> Iterator[Bulletin]:

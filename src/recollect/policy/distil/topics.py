@@ -92,9 +92,9 @@ def _weight(words: Sequence[str]) -> float:
     if len(words) > 1:
         return 1.5
     word = words[0]
-    if word[0].isupper() or any(sign.isdigit() for sign in word):
-        return 1.3
-    return 0.6 if word.endswith(("ing", "ed", "ly")) else 1.0
+    if word.endswith(("ing", "ed", "ly")):
+        return 0.6
+    return 1.3 if word[0].isupper() or any(sign.isdigit() for sign in word) else 1.0
 
 
 def _distinct(ranked: Sequence[str]) -> list[str]:

@@ -26,6 +26,7 @@ _BINDING = re.compile(
 """Negations and conditions: what is cut off may hold none of what is kept."""
 _TELLING = re.compile(r"\d|(?<=[\w,] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")
 """A number or a name: without one, the rest of a long sentence is not worth quoting by itself."""
+_RELATIVE = re.compile(r"(?:which|who|that|it|this|these|they)\b", re.IGNORECASE)
 _LEAST = 40
 """Characters of the shortest piece of a sentence that is worth quoting."""
 _ASKED = 120
@@ -55,7 +56,7 @@ def pieces(place: int, sentence: Sentence, room: int) -> list[Piece]:
             break
         stop = sentence.start + end
         rest = sentence.text[position:end]
-        if found and (not _TELLING.search(rest) or rest.endswith("?")):
+        if found and (not _TELLING.search(rest) or _RELATIVE.match(rest) or rest.endswith("?")):
             break
         found.append(Piece(place, sentence.start + position, stop, position > 0, stop < sentence.end))
         position = _resumed(sentence.text, end)
@@ -132,10 +133,12 @@ def unended(place: int, sentence: Sentence) -> Piece:
     return Piece(place, sentence.start, sentence.start + len(sentence.text.rstrip(" .!?…")) or sentence.end)
 
 
-def question(place: int, sentence: Sentence) -> Piece:
-    """What an answer is quoted with: the sentence, or the end of a long one."""
-    if len(sentence.text) <= _ASKED:
-        return Piece(place, sentence.start, sentence.end)
+def question(place: int, asked: Sequence[Sentence]) -> Piece:
+    """What an answer is quoted with: as many of the last questions as fit, or the end of a long one."""
+    for first in asked:
+        if asked[-1].end - first.start <= _ASKED:
+            return Piece(place, first.start, asked[-1].end)
+    sentence = asked[-1]
     breaks = [match.end() for match in _WEAK.finditer(sentence.text) if len(sentence.text) - match.end() <= _ASKED]
     blanks = [match.end() for match in re.finditer(r"\s", sentence.text) if len(sentence.text) - match.end() <= _ASKED]
     start = (breaks or blanks or [len(sentence.text) - _ASKED])[0]

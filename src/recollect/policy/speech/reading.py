@@ -7,6 +7,7 @@ question, a correction with what it takes back. Facts and the bullets of summari
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from recollect.domain.event import Event
 from recollect.domain.judgement import Weighed
@@ -62,6 +63,7 @@ _FRAGMENT = 3
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
 _SAYING = 5
 """Words that a remark has at least, unless it answers a question or is sure to matter."""
+_SITTING = timedelta(hours=12)
 _BARE = 5
 """Words of an answer that says nothing by itself."""
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
@@ -79,15 +81,18 @@ class _Group:
     """Sentences that are kept together: by the place of their turn and their number in it."""
 
     members: list[tuple[int, int]]
-    asked: tuple[int, int] | None = None
+    asked: Sequence[tuple[int, int]] = ()
     corrects: bool = False
     heavy: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     """Those that a keeper would keep; the others come along because these lean on them."""
 
 
-def remarks(turns: Sequence[Event], places: Sequence[int], weights: Weights, keep: float = KEEP) -> list[Remark]:
-    """The remarks in the turns at some places, in their order; the other turns are what they answer."""
-    reader = _Reader(turns, weights, keep)
+def remarks(
+    turns: Sequence[Event], places: Sequence[int], weights: Weights, keep: float = KEEP, *, terse: bool = False
+) -> list[Remark]:
+    """The remarks in the turns at some places, in their order; the other turns are what they answer. Terse ones have a
+    second sentence only where one leans on the other."""
+    reader = _Reader(turns, weights, keep, terse=terse)
     for place in sorted(places):
         if place in weights:
             reader.read(place)
@@ -103,8 +108,8 @@ def open_question(turns: Sequence[Event], place: int, number: int, weights: Weig
 
 
 class _Reader:
-    def __init__(self, turns: Sequence[Event], weights: Weights, keep: float) -> None:
-        self._turns, self._weights, self._keep = turns, weights, keep
+    def __init__(self, turns: Sequence[Event], weights: Weights, keep: float, *, terse: bool = False) -> None:
+        self._turns, self._weights, self._keep, self._terse = turns, weights, keep, terse
         self.groups: list[_Group] = []
 
     # -- choosing -------------------------------------------------------------------------------------------
@@ -119,15 +124,16 @@ class _Reader:
                 continue
             if not self._kept(place, number):
                 continue
-            if self._joins(place, number):
+            if self._joins(place, number) or self._hangs(place, number):
                 continue
             group = _Group([(place, number)], heavy=[(place, number)])
-            if number and leans(said[number].text) and not self.hidden(place, number - 1):
-                group.members.insert(0, (place, number - 1))
+            if leans(said[number].text) and (before := self._own_before(place, number)):
+                group.members.insert(0, before)
             if group.members[0] == (place, 0):
                 group.asked = self._asked(place, said[0])
             self._add(group)
-        self._accompany(place)
+        if not self._terse:
+            self._accompany(place)
 
     def _accompany(self, place: int) -> None:
         """A sentence that is kept alone gets the one before it, which mostly says what is spoken of, or else the one
@@ -143,6 +149,22 @@ class _Reader:
             elif self._goes_on(after) and after not in taken and self._beside(*after):
                 self._lengthen(group, [*group.members, after])
 
+    def _hangs(self, place: int, number: int) -> bool:
+        """Whether a sentence is a word or two behind others, and nothing without them."""
+        few = number > 0 and len(words(self._text(place, number))) <= _FRAGMENT
+        return few and self._keep_of(place, number) < ASKED
+
+    def _own_before(self, place: int, number: int) -> tuple[int, int] | None:
+        """The sentence before one, in its turn or in the turn before, where the same person sent that as well."""
+        before = (place, number - 1)
+        if not number and place and name_of(self._turns[place - 1]) == name_of(self._turns[place]):
+            before = (place - 1, len(self._said(place - 1)) - 1) if self._together(place - 1, place) else before
+        return before if before[1] >= 0 and not self.hidden(*before) else None
+
+    def _together(self, earlier: int, place: int) -> bool:
+        """Whether two turns were said in one sitting."""
+        return self._turns[place].ts - self._turns[earlier].ts < _SITTING
+
     def _goes_on(self, after: tuple[int, int]) -> bool:
         return after[1] < len(self._said(after[0])) and leans(self._text(*after))
 
@@ -153,7 +175,7 @@ class _Reader:
 
     def _lengthen(self, group: _Group, members: list[tuple[int, int]]) -> None:
         asked = self._asked(members[0][0], self._said(members[0][0])[0]) if members[0][1] == 0 else group.asked
-        for question_too in (asked, None):
+        for question_too in (asked, asked[-1:], ()):
             if self._whole(replace(group, members=members, asked=question_too)):
                 group.members, group.asked = members, question_too
                 return
@@ -191,6 +213,8 @@ class _Reader:
         last = self.groups[-1] if self.groups else None
         if last is None or last.members[-1] != (place, number - 1) or len(last.members) > 1:
             return False
+        if self._terse and not leans(self._text(place, number)):
+            return False
         longer = replace(last, members=[*last.members, (place, number)], heavy=[*last.heavy, (place, number)])
         if not self._whole(longer):
             return False
@@ -201,15 +225,17 @@ class _Reader:
         """The group, without what it leans on where that makes it too long."""
         if not self._whole(group) and len(group.members) > 1:
             group.members = group.members[-1:]
-        if group.asked and not self._whole(group):
-            group.asked = None
+        while group.asked and not self._whole(group):
+            group.asked = group.asked[1:]
         self.groups.append(group)
 
     def _whole(self, group: _Group) -> bool:
         return fits(self._quoted(group, self._pieces(group)))
 
     def _quoted(self, group: _Group, quoted: Sequence[Piece]) -> Quotation:
-        asked = question(group.asked[0], self._said(group.asked[0])[group.asked[1]]) if group.asked else None
+        asked = (
+            question(group.asked[0][0], [self._said(at)[number] for at, number in group.asked]) if group.asked else None
+        )
         return quotation(self._turns, quoted, asked)
 
     def _pieces(self, group: _Group) -> list[Piece]:
@@ -227,24 +253,31 @@ class _Reader:
 
     # -- answers --------------------------------------------------------------------------------------------
 
-    def _asked(self, place: int, sentence: Sentence) -> tuple[int, int] | None:
-        """What the first sentence of a turn answers, where it lives from that."""
+    def _asked(self, place: int, sentence: Sentence) -> Sequence[tuple[int, int]]:
+        """What the first sentence of a turn answers, where it lives from that: every question that it may answer."""
         before = self._before(place)
         if before is None:
-            return None
+            return ()
         said = self._said(before)
         last = [number for number in range(max(0, len(said) - 3), len(said)) if not self.hidden(before, number)]
         asks = [number for number in last if _ASKS.search(said[number].text)]
         if asks and len(words(sentence.text)) <= _SHORT and not _GOES_ON.match(sentence.text):
-            return before, asks[-1]
+            return (
+                [(before, number) for number in last if number >= asks[0]]
+                if asks[-1] == last[-1]
+                else [(before, asks[-1])]
+            )
         worth = self._worth(place, 0)
         assents = (worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT) or _ASSENTS.match(sentence.text)
         proposed = [number for number in last if len(words(said[number].text)) > _BARE]
-        return (before, proposed[-1]) if proposed and assents and len(words(sentence.text)) <= _SHORT else None
+        meant = (assents and len(words(sentence.text)) <= _SHORT) or leans(sentence.text)
+        return [(before, proposed[-1])] if proposed and meant else ()
 
     def _before(self, place: int) -> int | None:
         """The turn before, where somebody else said it."""
         if not place or name_of(self._turns[place - 1]) == name_of(self._turns[place]):
+            return None
+        if not self._together(place - 1, place):
             return None
         return place - 1 if self._turns[place - 1].role not in ("tool", "document", "system") else None
 
@@ -281,7 +314,7 @@ class _Reader:
         """What stood beside something that is taken back is kept by itself, unless it leans on that."""
         at = self.groups.index(former)
         rest = [one for one in former.heavy if one != target and not (one > target and leans(self._text(*one)))]
-        asked = former.asked if rest[:1] == former.members[:1] else None
+        asked = former.asked if rest[:1] == former.members[:1] else ()
         again = [_Group(rest, asked, heavy=rest)] if rest and not former.corrects else []
         self.groups[at : at + 1] = again
 
@@ -342,11 +375,11 @@ class _Reader:
 
     def _along(self, group: _Group) -> list[tuple[int, int]]:
         """What is quoted in a group besides what a keeper would keep."""
-        return [one for one in (*group.members, *([group.asked] if group.asked else ())) if one not in group.heavy]
+        return [one for one in (*group.members, *group.asked) if one not in group.heavy]
 
     def _places(self, group: _Group) -> tuple[int, ...]:
         own = group.members[-1][0]
-        places = [*([group.asked[0]] if group.asked else ()), *(place for place, _ in group.members)]
+        places = [place for place, _ in (*group.asked, *group.members)]
         return (*dict.fromkeys(place for place in places if place != own), own)
 
     def _told(self, group: _Group) -> str | None:
