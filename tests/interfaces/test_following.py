@@ -139,12 +139,13 @@ def test_a_bar_is_told_what_is_left_and_shows_what_is_done(monkeypatch: pytest.M
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(Progress, "update", update)
     with following.bar("messages read") as show:
-        for left, besides in ((40, 0), (30, 2), (35, 2), (0, 1), (0, 0)):
+        for left, besides in ((40, 0), (30, 2), (35, 2), (0, 4), (0, 1), (0, 0)):
             show(left, besides)
     assert shown == [
         ("messages read", 0, 40),
         ("messages read, 2 more to do", 10, 40),
         ("messages read, 2 more to do", 5, 40),
-        ("messages read, 1 more to do", 40, 40),
+        ("what follows from them", 0, 4),
+        ("what follows from them", 3, 4),
         ("messages read", 40, 40),
     ]

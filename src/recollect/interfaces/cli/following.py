@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LOOK = 1.0
 """Seconds between two looks at how far it is."""
+FOLLOWS = "what follows from them"
 
 
 class Standing(Protocol):
@@ -90,7 +91,7 @@ def _worked(worker: "Worker") -> bool:
 @contextmanager
 def bar(noun: str, total: int | None = None) -> Generator[Callable[[int, int], None]]:
     """A bar on a terminal, and nothing in a pipe. It is told how many are left, and how much besides; the most that
-    were ever left are all."""
+    were ever left are all. Where none is left and something is to be done besides, the bar is about that."""
     if not sys.stderr.isatty() or total == 0:
         yield lambda left, besides: None
         return
@@ -100,11 +101,17 @@ def bar(noun: str, total: int | None = None) -> Generator[Callable[[int, int], N
     columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()]
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(noun, total=total)
-        most = total or 0
+        most, most_besides = total or 0, 0
 
         def show(left: int, besides: int) -> None:
-            nonlocal most
+            nonlocal most, most_besides
             most = max(most, left)
+            if besides and not left:
+                if not most_besides:
+                    shown.reset(task)  # the time that is left is told by how fast it goes, and this is other work
+                most_besides = max(most_besides, besides)
+                shown.update(task, description=FOLLOWS, total=most_besides, completed=most_besides - besides)
+                return
             told = f"{noun}, {besides:,} more to do" if besides else noun
             shown.update(task, description=told, total=most, completed=most - left)
 
