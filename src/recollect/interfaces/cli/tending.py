@@ -184,8 +184,10 @@ def _remade(found: "Survey", made: "Remade", *, left_to_server: bool) -> None:
         f"{made.hidden:,} out of sight",
         f"the summaries of {count(made.summaries, 'thread')} made anew",
     ]
-    anything = made.created or made.renewed or made.hidden or made.summaries
-    paper.done(", ".join(parts), undo if anything else "")
+    if made.created or made.renewed or made.hidden or made.summaries:
+        paper.done(", ".join(parts), undo)
+    else:
+        paper.done("nothing was to be made anew")
     _facts_stay(found)
 
 
