@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from threading import Lock
 from typing import cast
+from weakref import WeakKeyDictionary
 
 from recollect.clock import Clock
 from recollect.domain.event import Event
@@ -111,23 +112,25 @@ class Extraction:
 
 
 class _Answers:
-    """The last answers of language models, in this process: a write that has to look again does not ask again."""
+    """The last answers of each language model, in this process: a write that has to look again does not ask again. They
+    are kept with the model itself, so that no other can be taken for it, and go when it goes."""
 
     def __init__(self, most: int = 256) -> None:
-        self._kept: OrderedDict[str, ExtractedFacts] = OrderedDict()
+        self._kept: WeakKeyDictionary[Writer, OrderedDict[str, ExtractedFacts]] = WeakKeyDictionary()
         self._most, self._lock = most, Lock()
 
     def of(self, tenant: TenantId, prompt: Prompt[ExtractedFacts], writer: Writer) -> ExtractedFacts:
-        asked = f"{tenant} {id(writer)} {prompt.system} {prompt.user}"
+        asked = f"{tenant} {prompt.system} {prompt.user}"
         key = sha256(asked.encode(errors="surrogatepass")).hexdigest()
         with self._lock:
-            if key in self._kept:
-                return self._kept[key]
+            kept = self._kept.setdefault(writer, OrderedDict())
+            if key in kept:
+                return kept[key]
         answer = writer.write(prompt, tenant=tenant)
         with self._lock:
-            self._kept[key] = answer
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            kept[key] = answer
+            while len(kept) > self._most:
+                kept.popitem(last=False)
         return answer
 
 
