@@ -126,15 +126,33 @@ def test_a_model_that_fails_leaves_the_work_to_the_rules(world: World, tmp_path:
 
 @pytest.mark.parametrize(
     "invented",
-    [
-        fact("Mira approved all purchases of the museum.", 1),
-        fact("Mira's brother Emil lives in Graz.", 7),
-        fact("Mira's brother Emil has lived in Graz for 17 years.", 1),
-        fact("Mira's brother Emil lives in Graz with Viktor.", 1),
-    ],
+    [fact("Mira approved all purchases of the museum.", 1), fact("Mira's brother Emil lives in Graz.", 7)],
 )
 def test_what_the_model_makes_up_is_dropped(world: World, tmp_path: Path, invented: ExtractedFact):
     assert told(world, tmp_path, lambda _: ExtractedFacts((invented,))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mira's brother Emil has lived in Graz for 17 years.",
+        "Mira's brother Emil lives in Graz with Viktor.",
+        "Mira's brother Emil does not live in Graz.",
+        "Mira's sister Emil lives in Graz.",
+    ],
+)
+def test_what_the_model_adds_to_what_was_said_is_not_told(world: World, tmp_path: Path, text: str):
+    (kept,) = told(world, tmp_path, lambda _: ExtractedFacts((fact(text, 1),)))
+    assert kept.endswith('"My brother Emil lives in Graz."') or kept == "Mira's brother Emil lives in Graz."
+
+
+def test_no_model_answers_for_another(world: World, tmp_path: Path):
+    """Also not for one that is gone, whose place in the process it took."""
+    for text in ("Mira's brother Emil lives in Graz.", "Emil lives in Graz."):
+        memory, _ = remembering(world, tmp_path, Scripted(lambda _, text=text: ExtractedFacts((fact(text, 1),))))
+        memory.ingest([Message(text=SAID, author="Mira", role="user")], thread_id=text, wait=True)
+        assert text in facts(memory)
+        del memory
 
 
 def test_what_the_model_words_badly_is_kept_in_the_words_that_were_said(world: World, tmp_path: Path):

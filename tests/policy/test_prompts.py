@@ -220,13 +220,17 @@ def test_a_fact_that_nobody_said_is_dropped():
     assert kept(replace(FACT, text="Nadia bought a red sailing boat."), SHELLFISH) == []
 
 
-def test_names_and_numbers_that_nobody_said_are_dropped():
-    assert kept(replace(FACT, text="Nadia is allergic to shellfish, says Dr. Okonkwo."), SHELLFISH) == []
-    assert kept(replace(FACT, text="Nadia has been allergic to shellfish for 17 years."), SHELLFISH) == []
+@pytest.mark.parametrize(
+    "text",
+    ["Nadia is allergic to shellfish, says Dr. Okonkwo.", "Nadia has been allergic to shellfish for 17 years."],
+)
+def test_a_fact_with_a_name_or_number_that_nobody_said_is_quoted_instead(text: str):
+    (found,) = kept(replace(FACT, text=text), SHELLFISH)
+    assert found.endswith('"oh and I\'m allergic to shellfish, badly"')
 
 
 def test_the_dates_that_relative_times_become_are_believed():
-    said = turn("my boat club meets tomorrow at 7, for the first time in thirty-one years")
+    said = turn("my boat club meets tomorrow at 7, for the first time in 31 years")
     text = "Nadia's boat club meets on 5 March 2025 at 7, for the first time in 31 years."
     assert kept(replace(FACT, text=text), said) == [text]
 

@@ -9,7 +9,7 @@ from recollect.domain.event import Event
 from recollect.domain.item import Fact
 from recollect.domain.judgement import Weighed
 from recollect.policy.candidate import Candidate
-from recollect.policy.contents import shared, undated
+from recollect.policy.contents import is_english, shared, undated
 from recollect.policy.prompts import ExtractedFact, ExtractedFacts, moment
 from recollect.policy.proof import Proof, day_is_told, prove
 from recollect.policy.secrets import redact
@@ -100,13 +100,17 @@ def _moment(iso: str | None, turns: Sequence[Event]) -> datetime | None:
 
 
 def _quoted(fact: ExtractedFact, turns: Sequence[Event], said: int) -> Candidate | None:
-    """The words of the turn that say what the fact says, as they would be kept without a model."""
+    """The words of the turn that say what the fact says, as they would be kept without a model; None where they have
+    nothing to do with it."""
     worth = [shared(fact.text, sentence.text) for sentence in sentences(turns[said].text)]
     weights = [replace(_WORTHLESS, keep=1.0) if 2 * one >= max(worth) else _WORTHLESS for one in worth]
     made = remarks(turns, [said], {said: weights})
     if not made:
         return None
     remark = max(made, key=lambda one: shared(fact.text, one.quotation.words))
+    quoted = f"{remark.quotation.asked} {remark.quotation.words}"
+    if not shared(fact.text, quoted) and is_english(quoted):
+        return None
     return Candidate(
         text=remark.text,
         quotation=None if remark.told else remark.quotation,
