@@ -259,6 +259,26 @@ def test_a_thread_longer_than_a_step_is_read_to_its_end(house: House, monkeypatc
     assert len(words(house)) == 11
 
 
+def test_what_a_run_has_hidden_itself_holds_nothing_back(house: House, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(flow, "READ", 1)
+    old = old_thread(house, "boats", "I own two boats in Marstal now.", "I own three green boats in Kiel since 2020.")
+    old.fact("Mira has green boats in Kiel since Marstal.", 1, 2)
+    run(house)
+    assert any("three green boats in Kiel" in text for text in words(house))
+
+
+def test_what_somebody_pins_while_it_is_read_is_left_alone(house: House, thread: Old):
+    fact = thread.fact("Ines is allergic to walnuts.", 1)
+    house.memory.remake()
+    house.worker(REMAKE).run_once()
+    leased = house.store.claim("bo", now=house.clock.now(), lease=timedelta(minutes=1), kinds=["remake"], cap=9)
+    assert leased is not None
+    outcome = flow.remake(house.parts, leased)
+    house.memory.pin(fact.id)
+    with pytest.raises(Stale):
+        house.worker(REMAKE)._write(leased, outcome)
+
+
 def test_silos_are_read_again_and_nothing_leaves_them(house: House):
     silo = {"visibility": Visibility.AGENT_SILO, "agent_id": "robin", "user_id": None}
     old = old_thread(house, "inside", GRAZ, **silo)
@@ -510,6 +530,20 @@ def test_a_summary_that_a_language_model_wrote_stays(house: House, thread: Old):
     assert house.store.versions(house.tenant, thread.episode.id) == old
 
 
+def test_what_was_made_of_an_old_summary_later_goes_with_it(house: House, thread: Old):
+    old = thread.summary("Ines is allergic to walnuts.")
+    said = Message(text="We decided that it must stay here.", author="Mira", role="user")
+    house.memory.ingest([said], thread_id="boats", wait=True)
+    assert house.store.quoted_since(house.tenant) is not None
+    house.clock.forward(seconds=1)
+    hint = house.world.version(
+        thread.episode, level=Level.R2, content="a new hint", derived_from=old[2].id, derivation=Derivation.COMPRESS
+    )
+    house.world.apply(Derive(hint), actor=HAMMER)
+    run(house)
+    assert not {old[2].id, hint.id} & {version.id for version in house.store.versions(house.tenant, thread.episode.id)}
+
+
 def test_a_summary_that_somebody_promoted_stays(house: House, thread: Old):
     old = thread.summary("Ines is allergic to walnuts.")
     house.memory.promote(thread.episode.id, old[2].id)
@@ -569,6 +603,7 @@ def test_a_part_that_the_hammer_promoted_a_version_of_goes_too(house: House, thr
     before = house.world.state()
     found = run(house)
     assert house.store.versions(house.tenant, part.id) == []
+    assert item(house, part).active_version_id is None
     house.memory.rollback(Session(found.cause))
     assert house.world.state() == before
 
@@ -582,6 +617,14 @@ def test_a_part_that_somebody_had_a_hand_in_keeps_the_whole_as_it_is(
     hand(house, part)
     run(house)
     assert house.store.versions(house.tenant, thread.episode.id) == old
+
+
+def test_a_whole_that_somebody_pinned_keeps_its_parts_as_they_are(house: House, thread: Old):
+    part = _part(house, thread, thread.summary("Ines is allergic to walnuts.")[2])
+    before = house.store.versions(house.tenant, part.id)
+    house.memory.pin(thread.episode.id)
+    run(house)
+    assert house.store.versions(house.tenant, part.id) == before
 
 
 def test_threads_that_were_merged_stand_by_themselves_again(house: House):

@@ -276,7 +276,7 @@ class Summaries:
         promoted a version, or pinned, locked or hidden any of it."""
         [family] = self.anvil.families([held])
         worn = remaking.worn(family, self.until)
-        if not worn or self._was_anew(family):
+        if not worn or self._was_anew(family) or self._is_part(held.item.id):
             return Anew()
         parts = list(self._parts(held.item.id))
         going = [(held, worn), *((part, versions) for part, versions, _ in parts)]
@@ -314,6 +314,11 @@ class Summaries:
 
     def _was_anew(self, family: Family) -> bool:
         return family.speaking is not None and made_anew(self._store, self.anvil.tenant, family.speaking)
+
+    def _is_part(self, item_id: ItemId) -> bool:
+        """Whether it was split off another, with which it goes or stays."""
+        edges = self._store.relations(self.anvil.tenant, item_id)
+        return any(edge.relation_type == PART_OF and edge.from_id == item_id for edge in edges)
 
     def _parts(self, item_id: ItemId) -> Iterator[tuple[Held, Sequence[Version], Relation]]:
         """The memories that were split off, and off those, each with its versions and its edge."""
