@@ -258,7 +258,8 @@ def test_of_several_sentences_those_are_quoted_that_say_it():
 
 
 def test_an_answer_is_quoted_with_its_question():
-    asked, said = turn("When does the ferry leave?", "Ole"), turn("at six, from pier 4")
+    asked = replace(turn("When does the ferry leave?", "Ole"), id=EventId("asked"))
+    said = turn("at six, from pier 4")
     assert kept(replace(FACT, text="The ferry leaves at six from pier 4, she said.", witnesses=(2,)), asked, said) == [
         'Asked "When does the ferry leave?", Nadia answered on 4 March 2025: "at six, from pier 4"'
     ]

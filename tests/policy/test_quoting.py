@@ -26,7 +26,7 @@ from tests.policy.talk import LINES, Fake, Line, keepers, kept, served, turns, w
 _MONTH = "|".join(MONTHS)
 _DAY = rf"\d{{1,2}} (?:{_MONTH}) \d{{4}}"
 _FRAME = re.compile(
-    rf'(?:(?:Asked|To) "(?P<asked>[^"]*)", (?P<answers>[^"]+) answered on {_DAY}|(?P<says>[^"]+), {_DAY}): '
+    rf'(?:(?:Asked|After) "(?P<asked>[^"]*)", (?P<answers>[^"]+) (?:answered|said) on {_DAY}|(?P<says>[^"]+), {_DAY}): '
     r'"(?P<words>[^"]*)"'
 )
 _TIME = re.compile(
@@ -252,7 +252,7 @@ def test_a_short_answer_is_quoted_with_its_question():
 
 def test_a_yes_is_quoted_with_what_it_agrees_to():
     [one] = kept(("assistant", "I would move the logs to S3."), ("Mira", "yes, do that"), fresh=1)
-    assert one.served == 'To "I would move the logs to S3.", Mira answered on 3 May 2025: "yes, do that"'
+    assert one.served == 'After "I would move the logs to S3.", Mira said on 3 May 2025: "yes, do that"'
 
 
 def test_an_answer_that_stands_by_itself_comes_without_its_question():
@@ -434,14 +434,31 @@ def test_words_that_live_from_what_somebody_else_said_are_quoted_with_it():
         fresh=1,
     )
     assert [one.served for one in found] == [
-        'To "The club wants to move us to tuesdays.", Mira answered on 3 May 2025: '
+        'After "The club wants to move us to tuesdays.", Mira said on 3 May 2025: '
         '"Then they can play without me and my sister."'
     ]
 
 
 def test_words_that_live_from_the_turn_before_of_the_same_person_are_quoted_with_it():
     [one] = kept(("Mira", "My mother came from Kumasi."), ("Mira", "She stays with us until the autumn."), fresh=1)
-    assert one.served == 'Mira, 3 May 2025: "My mother came from Kumasi … She stays with us until the autumn."'
+    assert one.served == (
+        'After "My mother came from Kumasi.", Mira said on 3 May 2025: "She stays with us until the autumn."'
+    )
+
+
+def test_what_stands_three_sentences_back_in_a_turn_is_quoted_before_it():
+    text = "My Carys is there, she is a midwife. She went nine years ago. She comes home for the funeral."
+    *_, one = kept(("Mira", text), keeper=worth(nine=weighed(), funeral=weighed()))
+    assert one.served == (
+        'After "My Carys is there, she is a midwife.", Mira said on 3 May 2025: '
+        '"She went nine years ago [2016]. She comes home for the funeral."'
+    )
+
+
+def test_the_words_of_a_list_are_not_what_was_said_last():
+    listed = "You could do this:\n- move the logs to S3\n- drop the logs\nI would wait for the invoice of May."
+    [one] = kept(("assistant", listed), ("Mira", "That is fine for the three of us here."), fresh=1)
+    assert one.served.startswith('After "I would wait for the invoice of May.", Mira said')
 
 
 @pytest.mark.parametrize("author", ["Tom", "Mira"])
@@ -464,3 +481,9 @@ def test_a_word_behind_a_sentence_is_no_memory_of_its_own():
     keeper = worth(Oksana=weighed(), Bookkeeper=weighed(0.5))
     found = kept(("Mira", "Oksana starts on the 5th, and her desk is by the window. So. Bookkeeper!"), keeper=keeper)
     assert ["Bookkeeper" in one.served for one in found] == [False]
+
+
+def test_nobody_answers_their_own_question():
+    text = "There is no drama at all. Start it on prod tonight? It waits until Thursday, says Kwabena."
+    [one] = kept(("Mira", text), keeper=worth(Kwabena=weighed()))
+    assert "Asked" not in one.served

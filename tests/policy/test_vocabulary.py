@@ -22,7 +22,7 @@ from tests.hunt import examples
 from tests.policy.talk import LINES, Fake, Line, keepers, turns
 from tests.policy.threads import item
 
-FRAME = frozenset("asked to answered on the user assistant".split())
+FRAME = frozenset("asked answered after said on the user assistant".split())
 _MONTH = "|".join(MONTHS)
 _DAY = rf"\d{{1,2}} (?:{_MONTH}) \d{{4}}"
 _TIMES = re.compile(

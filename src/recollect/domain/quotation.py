@@ -42,8 +42,8 @@ class Meant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotation:
-    """Words as they were said. `asked` is what they answer, where they live from it; `place` is the file and heading of
-    a document."""
+    """Words as they were said. `asked` is the question they answer, or what was said before them, where they live from
+    it; `place` is the file and heading of a document."""
 
     speaker: str
     said_at: datetime
@@ -78,9 +78,14 @@ class Quotation:
             return f'{_escaped(self.place)}, {self._day}: "{self._dated}"'
         if not self.asked:
             return f'{_escaped(self.speaker)}, {self._day}: "{self._dated}"'
-        lead = "Asked" if self.asked.rstrip().endswith(("?", "？")) else "To"  # noqa: RUF001
-        answered = f"{_escaped(self.speaker)} answered on {self._day}"
-        return f'{lead} "{_escaped(self.asked)}", {answered}: "{self._dated}"'
+        lead, does = ("Asked", "answered") if self._answers else ("After", "said")
+        return f'{lead} "{_escaped(self.asked)}", {_escaped(self.speaker)} {does} on {self._day}: "{self._dated}"'
+
+    @property
+    def _answers(self) -> bool:
+        """Whether somebody else asked; whatever else was said before the words only came before them."""
+        asks = self.asked.rstrip().endswith(("?", "？"))  # noqa: RUF001
+        return asks and self.excerpts[0].event_id != self.excerpts[-1].event_id
 
     @property
     def _day(self) -> str:

@@ -111,6 +111,11 @@ _FORWARDS = re.compile(
 )
 
 
+_GOES_ON = re.compile(r"-[^\W\d_]|[.,]\d")
+_NEXT_SENTENCE = re.compile(r"[a-z]{5,}\. \d", re.I)
+"""A month at the end of a sentence, and a number that begins the next."""
+
+
 def mentions(text: str, at: date, *, back: bool | None = None) -> list[Mention]:
     """The times that a text said on that day speaks of, in their order, not overlapping.
 
@@ -159,7 +164,9 @@ def _written(text: str, mention: Mention) -> str:
 
 
 def _plausible(text: str, match: re.Match[str]) -> bool:
-    """Whether a word that is also another word ("may", "sun") is meant as a time here."""
+    """Whether a word that is also another word ("may", "sun"), or a part of one ("Jun-ho"), is meant as a time here."""
+    if _GOES_ON.match(text, match.end()) or _NEXT_SENTENCE.search(match.group()):
+        return False
     if match.group().lower() not in _DOUBTFUL:
         return True
     return bool(_BEFORE_A_NAME.search(text[: match.start()])) or (

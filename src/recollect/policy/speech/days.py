@@ -30,6 +30,8 @@ _BEHIND = re.compile(
     r"\b(?-i:[A-Z])\w+ (?!(?:\w+ )?(?:is|are|gets?)\b)\w{2,}ed\b",
     re.IGNORECASE,
 )
+_INTENDS = re.compile(r"\bto (?!the|an?|my|our|his|her|their|this|that)[a-z]+\b")
+"""What was decided in the past may lie ahead: "we decided to move on Friday"."""
 _RECURS_BEFORE = re.compile(
     r"\b(?:every|each|any|alternate|other|most|all|always|usually|only|first|second|third|fourth|last)"
     r"\s+(?:on\s+)?(?:\w+\s+)?$|\b(?:an?|some|another|one)\s+$"
@@ -173,7 +175,7 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
     if which:
         return mention.period
     ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
-    if ahead == behind:
+    if ahead == behind or (behind and _INTENDS.search(clause)):
         return None
     gap = (mention.first.weekday() - at.weekday()) % 7
     if not gap:

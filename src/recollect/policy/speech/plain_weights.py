@@ -7,7 +7,7 @@ from recollect.domain.judgement import Heard, Weighed
 
 _SELF = re.compile(r"\b(?:i|i'm|i've|my|we|we're|we've|our)\b", re.IGNORECASE)
 _LASTING = re.compile(
-    r"\b(?:always|never|from now on|decided|agreed|allergic|prefer|live|work|moved|married|born|called|named|since|"
+    r"\b(?:always|never|from now on|decided|agreed|allergic|prefer|lives?|works?|moved|married|born|called|named|since|"
     r"until|deadline|use|uses|owns?|is on|are on|have|has|bought|started|plan|will|must)\b",
     re.IGNORECASE,
 )
@@ -37,7 +37,7 @@ def _weighed(text: str) -> Weighed:
     found = {name: float(bool(pattern.search(text))) for name, pattern in _CATEGORIES.items()} | {"knowledge": 0.5}
     whole = sum(found.values())
     return Weighed(
-        keep=min(0.95, max(0.05, 0.2 * signs)),
+        keep=min(0.95, max(0.05, 0.25 * signs)),
         kinds={"question" if text.rstrip().endswith("?") else "statement": 1.0},
         categories={name: share / whole for name, share in found.items()},
         importance=3.0,

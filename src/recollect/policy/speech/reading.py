@@ -24,13 +24,15 @@ from recollect.policy.speech.sentences import Sentence, sentences, words
 from recollect.policy.speech.third_person import told
 from recollect.policy.wording import Sound, check, check_quotation
 
-KEEP = 0.4
+KEEP = 0.7
 """How likely a sentence must be worth keeping."""
 ASKED = 0.8
 """The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
 _CORRECTION = 0.5
+_CORRECTED = 0.4
+"""How likely a correction, or what it takes back, must be worth keeping: somebody took the trouble."""
 _ASSENT = 0.4
 _SHORT = 16
 """Words of an answer up to which its question is quoted with it."""
@@ -43,12 +45,12 @@ _BACK = 4
 _LEANS = re.compile(
     r"(?:(?:and|but|so|also|or|then|because|plus|though|well|ok|oh|yes|no|yeah)\b[,\s]+)*(?:it|its|it's|that|that's|this|"
     r"these|those|they|they're|he|she|he's|she's|him|her|his|their|them|same|both|only|not|currently|there|then|"
-    r"such|either|neither|yes|yeah|no|nope|just|which|who|because|except|otherwise|instead|"
+    r"such|either|neither|been|since|still|yes|yeah|no|nope|just|which|who|because|except|otherwise|instead|"
     r"the (?:first|second|other|latter))\b",
     re.IGNORECASE,
 )
 _SPOKEN_OF = re.compile(
-    r"(?<![\w'’])(?:he|she|him|her|his|hers|they|them|their|it|its|these|those|that one|this one)(?![\w’])",  # noqa: RUF001
+    r"(?<![\w'’])(?:he|she|him|her|his|hers|they|them|their|it|its|these|those|that one|this one|the same)(?![\w’])",  # noqa: RUF001
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?<=[a-z,;:] )[A-ZÀ-ÖØ-Þ][\w-]+|\b(?:my|our|the) [a-z-]+\b")
@@ -63,7 +65,10 @@ _FRAGMENT = 3
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
 _SAYING = 5
 """Words that a remark has at least, unless it answers a question or is sure to matter."""
+_OWN = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
 _SITTING = timedelta(hours=12)
+_FEW = 8
+"""Words of a remark up to which what was said before it is quoted as well."""
 _BARE = 5
 """Words of an answer that says nothing by itself."""
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
@@ -127,43 +132,39 @@ class _Reader:
             if self._joins(place, number) or self._hangs(place, number):
                 continue
             group = _Group([(place, number)], heavy=[(place, number)])
-            if leans(said[number].text) and (before := self._own_before(place, number)):
-                group.members.insert(0, before)
-            if group.members[0] == (place, 0):
-                group.asked = self._asked(place, said[0])
-            self._add(group)
-        if not self._terse:
-            self._accompany(place)
+            if number and leans(said[number].text) and not self.hidden(place, number - 1):
+                group.members.insert(0, (place, number - 1))
+                if not self._whole(group):
+                    group.members = group.heavy[:]
+            self.groups.append(group)
+        own = [group for group in self.groups if group.members[-1][0] == place and not group.corrects]
+        for group in own:
+            if not self._terse:
+                self._accompany(group)
+            group.asked = self._context(group)
+            while group.asked and not self._whole(group):
+                group.asked = group.asked[1:]
 
-    def _accompany(self, place: int) -> None:
+    def _accompany(self, group: _Group) -> None:
         """A sentence that is kept alone gets the one before it, which mostly says what is spoken of, or else the one
         behind it, where that goes on from it; not one that is kept elsewhere, quotes somebody or is idle."""
-        taken = {member for group in self.groups for member in group.members}
-        for group in self.groups:
-            at, number = group.members[0]
-            if at != place or len(group.members) > 1 or group.corrects or self._told(group):
-                continue
-            before, after = (at, number - 1), (at, number + 1)
-            if number and before not in taken and self._beside(*before):
-                self._lengthen(group, [before, *group.members])
-            elif self._goes_on(after) and after not in taken and self._beside(*after):
-                self._lengthen(group, [*group.members, after])
+        taken = {member for other in self.groups for member in other.members}
+        at, number = group.members[0]
+        if len(group.members) > 1 or self._told(group):
+            return
+        before, after = (at, number - 1), (at, number + 1)
+        members = group.members
+        if number and before not in taken and self._beside(*before):
+            members = [before, *members]
+        elif self._goes_on(after) and after not in taken and self._beside(*after):
+            members = [*members, after]
+        if self._whole(replace(group, members=members)):
+            group.members = members
 
     def _hangs(self, place: int, number: int) -> bool:
         """Whether a sentence is a word or two behind others, and nothing without them."""
         few = number > 0 and len(words(self._text(place, number))) <= _FRAGMENT
         return few and self._keep_of(place, number) < ASKED
-
-    def _own_before(self, place: int, number: int) -> tuple[int, int] | None:
-        """The sentence before one, in its turn or in the turn before, where the same person sent that as well."""
-        before = (place, number - 1)
-        if not number and place and name_of(self._turns[place - 1]) == name_of(self._turns[place]):
-            before = (place - 1, len(self._said(place - 1)) - 1) if self._together(place - 1, place) else before
-        return before if before[1] >= 0 and not self.hidden(*before) else None
-
-    def _together(self, earlier: int, place: int) -> bool:
-        """Whether two turns were said in one sitting."""
-        return self._turns[place].ts - self._turns[earlier].ts < _SITTING
 
     def _goes_on(self, after: tuple[int, int]) -> bool:
         return after[1] < len(self._said(after[0])) and leans(self._text(*after))
@@ -172,13 +173,6 @@ class _Reader:
         """Whether a sentence may be quoted because of its neighbour."""
         borrowed = self._said(place)[number].borrowed
         return not self.hidden(place, number) and not borrowed and not self._idle(place, number)
-
-    def _lengthen(self, group: _Group, members: list[tuple[int, int]]) -> None:
-        asked = self._asked(members[0][0], self._said(members[0][0])[0]) if members[0][1] == 0 else group.asked
-        for question_too in (asked, asked[-1:], ()):
-            if self._whole(replace(group, members=members, asked=question_too)):
-                group.members, group.asked = members, question_too
-                return
 
     def _said(self, place: int) -> Sequence[Sentence]:
         return sentences(self._turns[place].text)
@@ -221,14 +215,6 @@ class _Reader:
         self.groups[-1] = longer
         return True
 
-    def _add(self, group: _Group) -> None:
-        """The group, without what it leans on where that makes it too long."""
-        if not self._whole(group) and len(group.members) > 1:
-            group.members = group.members[-1:]
-        while group.asked and not self._whole(group):
-            group.asked = group.asked[1:]
-        self.groups.append(group)
-
     def _whole(self, group: _Group) -> bool:
         return fits(self._quoted(group, self._pieces(group)))
 
@@ -251,35 +237,48 @@ class _Reader:
         worth = self._worth(place, number)
         return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in _IDLE) >= _LIKELY
 
-    # -- answers --------------------------------------------------------------------------------------------
+    # -- context --------------------------------------------------------------------------------------------
 
-    def _asked(self, place: int, sentence: Sentence) -> Sequence[tuple[int, int]]:
-        """What the first sentence of a turn answers, where it lives from that: every question that it may answer."""
-        before = self._before(place)
-        if before is None:
+    def _context(self, group: _Group) -> Sequence[tuple[int, int]]:
+        """What a remark lives from: the questions that it answers, or else what was said last before it."""
+        place, number = group.members[0]
+        first = self._text(place, number)
+        corrected = any(other.corrects and other.members[-1][0] == place for other in self.groups)
+        before = [] if corrected else self._before(place)  # what is answered may hold what is taken back
+        asks = [one for one in before[-3:] if _ASKS.search(self._text(*one))]
+        if (
+            asks
+            and not number
+            and len(words(first)) <= _SHORT
+            and not _GOES_ON.match(first)
+            and self._others(asks[-1], place)
+        ):
+            return before[before.index(asks[0]) :] if asks[-1] == before[-1] else asks[-1:]
+        said = sum(len(words(self._text(*one))) for one in group.members)
+        hangs = leans(first) or (said <= _FEW and not self._terse and not _OWN.match(first))
+        if not hangs and not self._assents(place, number):
             return ()
-        said = self._said(before)
-        last = [number for number in range(max(0, len(said) - 3), len(said)) if not self.hidden(before, number)]
-        asks = [number for number in last if _ASKS.search(said[number].text)]
-        if asks and len(words(sentence.text)) <= _SHORT and not _GOES_ON.match(sentence.text):
-            return (
-                [(before, number) for number in last if number >= asks[0]]
-                if asks[-1] == last[-1]
-                else [(before, asks[-1])]
-            )
-        worth = self._worth(place, 0)
-        assents = (worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT) or _ASSENTS.match(sentence.text)
-        proposed = [number for number in last if len(words(said[number].text)) > _BARE]
-        meant = (assents and len(words(sentence.text)) <= _SHORT) or leans(sentence.text)
-        return [(before, proposed[-1])] if proposed and meant else ()
+        own = [(place, one) for one in range(number) if self._beside(place, one)]
+        return own if sum(len(words(self._text(*one))) for one in own) > _BARE else before
 
-    def _before(self, place: int) -> int | None:
-        """The turn before, where somebody else said it."""
-        if not place or name_of(self._turns[place - 1]) == name_of(self._turns[place]):
-            return None
-        if not self._together(place - 1, place):
-            return None
-        return place - 1 if self._turns[place - 1].role not in ("tool", "document", "system") else None
+    def _assents(self, place: int, number: int) -> bool:
+        worth, text = self._worth(place, number), self._text(place, number)
+        likely = worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT
+        return (likely or bool(_ASSENTS.match(text))) and len(words(text)) <= _SHORT
+
+    def _before(self, place: int) -> list[tuple[int, int]]:
+        """What may be quoted of the turn before, where it was said in the same sitting."""
+        earlier = place - 1
+        if earlier < 0 or self._turns[earlier].role in ("tool", "document", "system"):
+            return []
+        if self._turns[place].ts - self._turns[earlier].ts >= _SITTING:
+            return []
+        start = 1 + self._turns[earlier].text.rstrip().rfind("\n")  # a list or a letter is not what was said last
+        said = enumerate(self._said(earlier))
+        return [(earlier, number) for number, one in said if one.start >= start and not self.hidden(earlier, number)]
+
+    def _others(self, one: tuple[int, int], place: int) -> bool:
+        return name_of(self._turns[one[0]]) != name_of(self._turns[place])
 
     # -- corrections ----------------------------------------------------------------------------------------
 
@@ -297,7 +296,7 @@ class _Reader:
         if target is None or self.hidden(*target):
             return False
         standing = [group for group in self.groups if target in group.members]
-        worthy = [one for one in (target, (place, number)) if self._kept(*one)]
+        worthy = [one for one in (target, (place, number)) if self._keep_of(*one) >= min(self._keep, _CORRECTED)]
         if not worthy and not standing:
             return False
         again = _names_again(self._said(target[0])[target[1]].text, self._said(place)[number].text)

@@ -37,7 +37,10 @@ _SIGNS = re.compile(r"[=(){};<>\[\]]")
 _BULLET = re.compile(r"[ \t]*(?:(?:[-*•‣+]|\d{1,2}[.)]|#{1,6}|>)[ \t]+)?")
 _NUMBER = re.compile(r"[ \t]*\d{1,2}[.)]")
 _ITEMS = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]", re.MULTILINE)
-_END = re.compile(r"[.!?…؟۔।॥։።။]+[)\"'”’\]]*(?=\s)|[。！？]+[」』）]*|\.{2,}(?=\w)")  # noqa: RUF001
+_END = re.compile(
+    r"[.!?…؟۔।॥։።။]+[)\"'”’\]]*(?=\s)|[。！？]+[」』）]*|\.{2,}(?=\w)"  # noqa: RUF001
+    r"|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?= +[A-Z])"
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|no|nr|approx|ca|inc|ltd|co|[ap]\.m|bzw|usw|"
     r"z\.b|d\.h|ggf|mme|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|\d{1,2})$",
