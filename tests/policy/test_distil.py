@@ -476,6 +476,7 @@ def heard(text: str) -> list[Event]:
         ("Mira moved the shop to Porto and bought a boat with red sails.", False),
         ("Mira moved the shop to Lisbon.", False),
         ("Mira moved 40 shops to Porto.", False),
+        ("Mira did not move the shop to Porto.", False),
     ],
 )
 def test_a_bullet_is_borne_out_by_the_words_of_its_witnesses(text: str, borne: bool):

@@ -13,6 +13,8 @@ from recollect.policy.speech.remark import Remark
 _SAME = 0.7
 """The share of the shorter one's words that two remarks have in common when they say the same."""
 _HALF = 0.5
+_LENGTH = 60
+"""Tokens that length counts from: a sentence of ten words is not worth twice one of twenty."""
 _NOTE = 6
 """Tokens that the witnesses of a bullet and its dash take."""
 
@@ -37,27 +39,34 @@ class Bulletin:
 def selected(found: Sequence[Bulletin], room: int) -> list[Bulletin]:
     """Those that fit into so many tokens, in the order of the thread; of two that say the same, the later one."""
     left = _unrepeated(found)
+    ranks = _ranks(left)
     kept: list[Bulletin] = []
     said: Counter[str] = Counter()
-    turns: Counter[int] = Counter()
     spent = 0
     while left:
-        best = max(left, key=lambda one: _gain(one, said, turns))
+        best = max(left, key=lambda one: _gain(one, said) / ranks[id(one)])
         left.remove(best)
         if spent + best.cost <= room or not kept:
             kept.append(best)
             said[best.remark.quotation.speaker] += 1
-            turns[best.remark.places[-1]] += 1
             spent += best.cost
     return sorted(kept, key=lambda one: (one.remark.places[-1], one.remark.quotation.excerpts[-1].start))
 
 
-def _gain(one: Bulletin, said: Counter[str], turns: Counter[int]) -> float:
-    """What a remark adds for its length; less where its speaker has had more than half of the word already, or its turn
-    has been heard."""
+def _gain(one: Bulletin, said: Counter[str]) -> float:
+    """What a remark adds for its length; less where its speaker has had more than half of the word already."""
     share = said[one.remark.quotation.speaker] / max(1, said.total())
-    fair = 1.0 if share <= _HALF else _HALF / share
-    return one.worth / sqrt(20 + one.cost) * fair / (1 + turns[one.remark.places[-1]])
+    return one.worth / sqrt(_LENGTH + one.cost) * (1.0 if share <= _HALF else _HALF / share)
+
+
+def _ranks(found: Sequence[Bulletin]) -> dict[int, int]:
+    """The first, second, … of what each turn says, by what it is worth: every turn is heard before one is told out."""
+    heard: Counter[int] = Counter()
+    ranks: dict[int, int] = {}
+    for one in sorted(found, key=lambda one: -one.worth):
+        heard[one.remark.places[-1]] += 1
+        ranks[id(one)] = heard[one.remark.places[-1]]
+    return ranks
 
 
 def _unrepeated(found: Sequence[Bulletin]) -> list[Bulletin]:

@@ -10,7 +10,7 @@ from recollect.policy.distil import notation
 from recollect.policy.distil.cleaning import clean
 from recollect.policy.distil.form import WrittenBullet, WrittenSummary
 from recollect.policy.distil.material import Draft, Material, witnesses
-from recollect.policy.distil.support import holds, supported
+from recollect.policy.distil.support import named, supported
 from recollect.policy.secrets import redact
 from recollect.policy.speech.planted import planted
 from recollect.policy.wording import fit
@@ -43,16 +43,16 @@ def _bullet(written: WrittenBullet, material: Material) -> Bullet | None:
     text = fit(written.text)
     if text is None or not all(0 <= place < len(material.events) for place in places):
         return None
-    named = [material.events[place] for place in places]
-    if any(event.trust is Trust.UNTRUSTED or planted(event.text) for event in named):
+    cited = [material.events[place] for place in places]
+    if any(event.trust is Trust.UNTRUSTED or planted(event.text) for event in cited):
         return None
     if planted(text) or redact(text).found or "[redacted:" in text:
         return None
-    return Bullet(text, witnesses(material.item.id, named, "named by the model"), written.section)
+    return Bullet(text, witnesses(material.item.id, cited, "named by the model"), written.section)
 
 
 def _title(title: str, material: Material) -> str:
     """The title that was given to the thread, else the model's where the thread bears it out."""
     given = getattr(material.item.body, "title", "") or " ".join(title.split())
     sound = given and not planted(given) and not redact(given).found
-    return given[:100] if sound and (given != title or holds(given, material.events)) else ""
+    return given[:100] if sound and (given != title or named(given, material.events)) else ""
