@@ -78,11 +78,11 @@ class Quotation:
             return f'{_escaped(self.place)}, {self._day}: "{self._dated}"'
         if not self.asked:
             return f'{_escaped(self.speaker)}, {self._day}: "{self._dated}"'
-        lead, does = ("Asked", "answered") if self._answers else ("After", "said")
+        lead, does = ("Asked", "answered") if self.answers else ("After", "said")
         return f'{lead} "{_escaped(self.asked)}", {_escaped(self.speaker)} {does} on {self._day}: "{self._dated}"'
 
     @property
-    def _answers(self) -> bool:
+    def answers(self) -> bool:
         """Whether somebody else asked; whatever else was said before the words only came before them."""
         asks = self.asked.rstrip().endswith(("?", "？"))  # noqa: RUF001
         return asks and self.excerpts[0].event_id != self.excerpts[-1].event_id

@@ -32,12 +32,12 @@ REPORTED = 0.7
 """The same of a document, and how likely an assistant must report what was done."""
 _DOUBT = 0.3
 """How much less a sentence counts that a keeper doubts: little, since a summary says what there is to say."""
-_MANNERS = ("thanks", "small_talk", "assent", "question")
+_MANNERS = ("thanks", "small_talk", "assent", "question", "feeling")
 """Kinds of talk that say nothing of a thread, unless a keeper is sure that they do."""
 _SURE = 0.1
 _DONE = 0.45
 _MOST_DONE = 3
-_SHARE = 0.36
+_SHARE = 0.4
 _SHORT = 1_500
 """Tokens of a thread up to which its summary grows with it; a longer one gets less for each token more."""
 _SLOWER = 0.035

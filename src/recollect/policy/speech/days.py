@@ -34,7 +34,7 @@ _INTENDS = re.compile(r"\bto (?!the|an?|my|our|his|her|their|this|that)[a-z]+\b"
 """What was decided in the past may lie ahead: "we decided to move on Friday"."""
 _RECURS_BEFORE = re.compile(
     r"\b(?:every|each|any|alternate|other|most|all|always|usually|only|first|second|third|fourth|last)"
-    r"\s+(?:on\s+)?(?:\w+\s+)?$|\b(?:an?|some|another|one)\s+$"
+    r"\s+(?:on\s+)?(?:\w+\s+)?$|\b(?:an?|some|another|one|good|holy|ash|palm|easter|shrove|whit|black|cyber)\s+$"
     r"|\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)\w*\s*(?:,|and|or|to|through|[-\u2013/&+])\s*(?:on )?$",
     re.IGNORECASE,
 )
@@ -66,6 +66,7 @@ _WEEKDAY = re.compile(
 _NTH = re.compile(r"(?:on )?(?:the )?(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
 _DAY_NUMBERS = {name[:3].lower(): number for number, name in enumerate(WEEKDAYS)}
 _MONTH = re.compile(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_NEXT_MONTH = re.compile(r"\bnext (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 _SHORT = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"}
 _TOLD = re.compile(
     r"\b(?:this|next|last|past|previous|coming|upcoming|ago|today|tonight|tomorrow|yesterday|weekend|end of|"
@@ -150,8 +151,10 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
         return None  # of which month, only those know who speak
     if mention.period.grain in (Grain.WEEK, Grain.WEEKEND) and at.weekday() >= _SATURDAY:
         return None  # on a weekend, "this week" is the one that ends, or the one that begins
-    if _LASTS.match(said) and _BEHIND.search(clause):
+    if _LASTS.match(said) and _BEHIND.search(re.split(r"[.!?] ", words[: mention.start])[-1] + clause):
         return None  # how long it took
+    if _NEXT_MONTH.search(said):
+        return None  # in August, "next September" is the one to come, or a year from it
     if _TOLD.search(said):
         return mention.period
     yearly = _YEARLY.search(re.split(r"[.!?] ", words[: mention.start])[-1] + clause)
@@ -172,7 +175,7 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
     day, which = found["day"].lower(), (found["which"] or "").lower()
     if not _ENDS.match(after) or (day in _SHORT and not found.group().lower().startswith(("on ", which or "\0"))):
         return None
-    if which:
+    if which and not (which == "this" and _BEHIND.search(clause)):
         return mention.period
     ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
     if ahead == behind or (behind and _INTENDS.search(clause)):
@@ -186,7 +189,7 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
 def _of_weekday(weekday: int, day: date, at: date, *, months: bool) -> Period | None:
     """The nearest day of that number that is such a weekday: in a year around, or, without a month, in a month around.
     None where there is none: then somebody is mistaken."""
-    steps = range(-2, 3) if months else range(-24, 25, 12)
+    steps = (-1, 0, 1) if months else range(-24, 25, 12)
     days = [there for step in steps if (there := _in_month(day, step, day.day)) and there.weekday() == weekday]
     return calendar.day(min(days, key=lambda there: abs(there - at))) if days else None
 

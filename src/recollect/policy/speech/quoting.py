@@ -29,8 +29,8 @@ _TELLING = re.compile(r"\d|(?<=[\w,] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")
 _RELATIVE = re.compile(r"(?:which|who|that|it|this|these|they)\b", re.IGNORECASE)
 _LEAST = 40
 """Characters of the shortest piece of a sentence that is worth quoting."""
-_ASKED = 120
-"""Characters of a question that an answer is quoted with."""
+_ASKED = 170
+"""Characters of what is quoted before a remark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,11 +65,14 @@ _FRAGMENT = 3
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
 _SAYING = 5
 """Words that a remark has at least, unless it answers a question or is sure to matter."""
-_OWN = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
+_STANDS = re.compile(
+    rf"^(?:\W*\w+[,\s]+)?(?:i|we|my|our)\b|"
+    rf"(?<=[^\W_]\s)(?!(?:{'|'.join((*WEEKDAYS, *MONTHS))})\b)(?-i:[A-ZÀ-ÖØ-Þ])\w",
+    re.IGNORECASE,
+)
+"""Somebody speaks of themselves, or names whom or what they speak of."""
 _SITTING = timedelta(hours=12)
-_FEW = 8
-"""Words of a remark up to which what was said before it is quoted as well."""
-_BARE = 5
+_BARE = 3
 """Words of an answer that says nothing by itself."""
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
 _GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)
@@ -244,41 +247,37 @@ class _Reader:
         place, number = group.members[0]
         first = self._text(place, number)
         corrected = any(other.corrects and other.members[-1][0] == place for other in self.groups)
-        before = [] if corrected else self._before(place)  # what is answered may hold what is taken back
+        before = [] if corrected else self._before(place, place - 1)  # what is answered may hold what is taken back
         asks = [one for one in before[-3:] if _ASKS.search(self._text(*one))]
-        if (
-            asks
-            and not number
-            and len(words(first)) <= _SHORT
-            and not _GOES_ON.match(first)
-            and self._others(asks[-1], place)
-        ):
+        if self._length(asks) > 1 and not number and len(words(first)) <= _SHORT and not _GOES_ON.match(first):
             return before[before.index(asks[0]) :] if asks[-1] == before[-1] else asks[-1:]
-        said = sum(len(words(self._text(*one))) for one in group.members)
-        hangs = leans(first) or (said <= _FEW and not self._terse and not _OWN.match(first))
-        if not hangs and not self._assents(place, number):
+        if not (leans(first) or self._assents(place, number) or not (self._terse or _STANDS.search(first))):
             return ()
         own = [(place, one) for one in range(number) if self._beside(place, one)]
-        return own if sum(len(words(self._text(*one))) for one in own) > _BARE else before
+        further = [] if corrected else [self._before(place, place - back) for back in (2, 3)]
+        return next((found for found in (own, before, *further) if self._length(found) > _BARE), ())
+
+    def _length(self, found: Sequence[tuple[int, int]]) -> int:
+        return sum(len(words(self._text(*one))) for one in found)
 
     def _assents(self, place: int, number: int) -> bool:
         worth, text = self._worth(place, number), self._text(place, number)
         likely = worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT
         return (likely or bool(_ASSENTS.match(text))) and len(words(text)) <= _SHORT
 
-    def _before(self, place: int) -> list[tuple[int, int]]:
-        """What may be quoted of the turn before, where it was said in the same sitting."""
-        earlier = place - 1
+    def _before(self, place: int, earlier: int) -> list[tuple[int, int]]:
+        """What may be quoted of an earlier turn, where it was said in the same sitting."""
         if earlier < 0 or self._turns[earlier].role in ("tool", "document", "system"):
             return []
         if self._turns[place].ts - self._turns[earlier].ts >= _SITTING:
             return []
         start = 1 + self._turns[earlier].text.rstrip().rfind("\n")  # a list or a letter is not what was said last
         said = enumerate(self._said(earlier))
-        return [(earlier, number) for number, one in said if one.start >= start and not self.hidden(earlier, number)]
-
-    def _others(self, one: tuple[int, int], place: int) -> bool:
-        return name_of(self._turns[one[0]]) != name_of(self._turns[place])
+        found = [(earlier, number) for number, one in said if one.start >= start and not self.hidden(earlier, number)]
+        asked = earlier == place - 1 and name_of(self._turns[earlier]) != name_of(self._turns[place])
+        while found and not asked and _ASKS.search(self._text(*found[-1])):
+            found.pop()  # nobody answers that here
+        return found
 
     # -- corrections ----------------------------------------------------------------------------------------
 
@@ -354,7 +353,7 @@ class _Reader:
             made = self._quoted(group, quoted)
             third = None if plain or quoted[0].before or quoted[-1].after else self._told(group)
             sure = max((self._keep_of(*one) for one in group.heavy), default=0.0) >= ASKED
-            if not (plain or group.asked or third or sure) and len(words(made.words)) < _SAYING:
+            if not (plain or made.answers or third or sure) and len(words(made.words)) < _SAYING:
                 continue  # a few words that nobody can place
             while made.meant and not fits(made):
                 made = replace(made, meant=made.meant[:-1])
@@ -410,9 +409,10 @@ def _names_again(earlier: str, later: str) -> bool:
 
 
 def leans(text: str) -> bool:
-    """Whether a sentence means something that stands before it: it opens with a pronoun, speaks of somebody whom it
-    does not name, or is hardly a sentence."""
-    if _LEANS.match(text) or len(words(text)) <= 3:
+    """Whether a sentence means something that stands before it: it opens with a pronoun, a number or a day, speaks of
+    somebody whom it does not name, or is hardly a sentence."""
+    said = words(text)
+    if _LEANS.match(text) or len(said) <= 3 or said[0][0].isdigit() or said[0] in _CALENDAR:
         return True
     spoken_of = _SPOKEN_OF.search(text)
     return spoken_of is not None and not _NAMED.search(text[: spoken_of.start()])
