@@ -31,9 +31,9 @@ from recollect.policy.remaking import reworded
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction
-from recollect.write.ingest import SHARED, private_events
 from recollect.write.later import scope_of
 from recollect.write.owner import owner_of
+from recollect.write.private_words import SHARED, private_events
 
 log = logging.getLogger("recollect.jobs")
 

@@ -36,13 +36,13 @@ from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction, Found
 from recollect.write.message import Appended, Ingested, Message, Remembered, Statement
 from recollect.write.owner import Owner
-from recollect.write.private_words import SHARED, open_title, private_events, unmarked_events
+from recollect.write.private_words import open_title, private_events, unmarked_events
 from recollect.write.repeats import Import
 from recollect.write.threads import Threads
 from recollect.write.vectors import vectors
 from recollect.write.wording import worded
 
-__all__ = ["GROUP", "RECOGNISED", "SHARED", "Ingest", "private_events"]
+__all__ = ["GROUP", "RECOGNISED", "Ingest"]
 
 T = TypeVar("T")
 _TRIES = 50

@@ -36,6 +36,8 @@ _MANNERS = ("thanks", "small_talk", "assent", "question", "feeling")
 """Kinds of talk that say nothing of a thread, unless a keeper is sure that they do."""
 _SURE = 0.1
 _DONE = 0.45
+_SETTLED = 0.8
+"""How likely a remark must be a decision, or done, to stand under such a heading."""
 _MOST_DONE = 3
 _SHARE = 0.4
 _SHORT = 1_500
@@ -119,11 +121,11 @@ def _done(events: Sequence[Event], weights: Weights) -> list[Bulletin]:
 
 
 def _section(remark: Remark) -> str:
-    if remark.kind("decision", "rule") >= _DONE:
+    if remark.kind("decision", "rule") >= _SETTLED:
         return notation.DECISIONS
     if _ROUTE.search(remark.quotation.words):
         return notation.FEATURES
-    return notation.DONE if remark.kind("progress") >= _DONE else notation.FACTS
+    return notation.DONE if remark.kind("progress") >= _SETTLED else notation.FACTS
 
 
 def _worth(remark: Remark) -> float:

@@ -14,12 +14,13 @@ from recollect.policy.dates import Mention, mentions
 
 REACH = timedelta(days=120)
 _SOON = timedelta(days=21)
+_YESTERDAY = timedelta(days=2)
 _SATURDAY = 5
 _CLAUSE = re.compile(r"[,;:.!?] | (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
     r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should|plan\w*|due|deadline|until|till|by|"
-    r"next|tomorrow|upcoming|coming|scheduled|booked|starts?|begins?|leaves?|expires?|moving|flying|is on|are on|let's|"
-    r"(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
+    r"next|tomorrow|upcoming|coming|scheduled|booked|starts?|begins?|ends?|leaves?|expires?|moving|flying|is on|are on|"
+    r"let's|(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
@@ -57,6 +58,7 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 """What follows a weekday or "the 3rd" where a day is meant; before a noun it names the noun: "a Saturday girl"."""
+_NUMBERS_IT = re.compile(r"\s*,? the \w+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(
     r"\b(?:on )?(?:(?P<which>this past|this coming|this|next|last|past|previous|coming|upcoming) )?"
     r"(?P<day>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|"
@@ -151,13 +153,13 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
         return None  # of which month, only those know who speak
     if mention.period.grain in (Grain.WEEK, Grain.WEEKEND) and at.weekday() >= _SATURDAY:
         return None  # on a weekend, "this week" is the one that ends, or the one that begins
-    if _LASTS.match(said) and _BEHIND.search(re.split(r"[.!?] ", words[: mention.start])[-1] + clause):
+    if _LASTS.match(said) and not _AHEAD.search(clause):
         return None  # how long it took
     if _NEXT_MONTH.search(said):
         return None  # in August, "next September" is the one to come, or a year from it
     if _TOLD.search(said):
         return mention.period
-    yearly = _YEARLY.search(re.split(r"[.!?] ", words[: mention.start])[-1] + clause)
+    yearly = _YEARLY.search(_sentence(words, mention))
     return None if yearly else _agreeing(_nearest(mention.period, at), clause, at)
 
 
@@ -173,10 +175,15 @@ def _agreeing(period: Period | None, clause: str, at: date) -> Period | None:
 
 def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at: date) -> Period | None:
     day, which = found["day"].lower(), (found["which"] or "").lower()
-    if not _ENDS.match(after) or (day in _SHORT and not found.group().lower().startswith(("on ", which or "\0"))):
+    if (
+        not _ENDS.match(after)
+        or _NUMBERS_IT.match(after)
+        or (day in _SHORT and not found.group().lower().startswith(("on ", which or "\0")))
+    ):
         return None
     if which and not (which == "this" and _BEHIND.search(clause)):
-        return mention.period
+        near = which == "last" and at - mention.first <= _YESTERDAY
+        return None if near else mention.period  # on a Saturday nobody says "last Friday" of yesterday
     ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
     if ahead == behind or (behind and _INTENDS.search(clause)):
         return None
@@ -236,9 +243,14 @@ def _recurs(words: str, mention: Mention) -> bool:
         return True
     if not _WEEKDAY.fullmatch(said) and not _NTH.fullmatch(said):
         return bool(
-            re.search(r"\b(?:every|each|always|usually|yearly)\b", _clause(words, mention), re.IGNORECASE)
+            re.search(r"\b(?:every|each|always|usually|yearly)\b", _sentence(words, mention), re.IGNORECASE)
         ) and (mention.period.grain in (Grain.MONTH, Grain.SEASON, Grain.DAY) and not _TOLD.search(said))
     return bool(_RECURS_AFTER.match(after)) or bool(_HABIT.search(_clause(words, mention)))
+
+
+def _sentence(words: str, mention: Mention) -> str:
+    """The words of a sentence up to a time in it."""
+    return re.split(r"[.!?] ", words[: mention.start])[-1] + _clause(words, mention)
 
 
 def _clause(words: str, mention: Mention) -> str:

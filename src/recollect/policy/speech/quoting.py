@@ -27,6 +27,8 @@ _BINDING = re.compile(
 _TELLING = re.compile(r"\d|(?<=[\w,] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")
 """A number or a name: without one, the rest of a long sentence is not worth quoting by itself."""
 _RELATIVE = re.compile(r"(?:which|who|that|it|this|these|they)\b", re.IGNORECASE)
+_JUDGES = re.compile(r"\W*(?:which|although|though|however|except|yet)\b", re.IGNORECASE)
+"""What takes back, or judges, the clause before it."""
 _LEAST = 40
 """Characters of the shortest piece of a sentence that is worth quoting."""
 _ASKED = 170
@@ -85,12 +87,13 @@ def _cut(text: str, start: int, room: int) -> int | None:
     strong = [match.start() for match in _STRONG.finditer(text, start) if match.start() - start <= room]
     strong = [stop for stop in strong if stop - start >= _LEAST]
     weak = [match.start() for match in _WEAK.finditer(text, start) if _LEAST <= match.start() - start <= room]
-    best = strong[-1] if strong else None
+    best = next((stop for stop in reversed(strong) if not _JUDGES.match(text, stop)), None)
     for stop in reversed(weak):
         if best is not None and stop < best + _LEAST:
             break
         following = _STRONG.search(text, stop)
-        if not _BINDING.search(text[stop : following.start() if following else len(text)]):
+        rest = text[stop : following.start() if following else len(text)]
+        if not _BINDING.search(rest) and not _JUDGES.match(rest):
             return stop
     return best
 

@@ -67,7 +67,7 @@ _SAYING = 5
 """Words that a remark has at least, unless it answers a question or is sure to matter."""
 _STANDS = re.compile(
     rf"^(?:\W*\w+[,\s]+)?(?:i|we|my|our)\b|"
-    rf"(?<=[^\W_]\s)(?!(?:{'|'.join((*WEEKDAYS, *MONTHS))})\b)(?-i:[A-ZÀ-ÖØ-Þ])\w",
+    rf"(?<=[^\W_]\s)(?!(?:{'|'.join((*WEEKDAYS, *MONTHS))})s?\b)(?-i:[A-ZÀ-ÖØ-Þ])\w",
     re.IGNORECASE,
 )
 """Somebody speaks of themselves, or names whom or what they speak of."""
@@ -120,8 +120,6 @@ class _Reader:
         self._turns, self._weights, self._keep, self._terse = turns, weights, keep, terse
         self.groups: list[_Group] = []
 
-    # -- choosing -------------------------------------------------------------------------------------------
-
     def read(self, place: int) -> None:
         said = self._said(place)
         for number in range(len(said)):
@@ -142,35 +140,14 @@ class _Reader:
             self.groups.append(group)
         own = [group for group in self.groups if group.members[-1][0] == place and not group.corrects]
         for group in own:
-            if not self._terse:
-                self._accompany(group)
             group.asked = self._context(group)
             while group.asked and not self._whole(group):
                 group.asked = group.asked[1:]
-
-    def _accompany(self, group: _Group) -> None:
-        """A sentence that is kept alone gets the one before it, which mostly says what is spoken of, or else the one
-        behind it, where that goes on from it; not one that is kept elsewhere, quotes somebody or is idle."""
-        taken = {member for other in self.groups for member in other.members}
-        at, number = group.members[0]
-        if len(group.members) > 1 or self._told(group):
-            return
-        before, after = (at, number - 1), (at, number + 1)
-        members = group.members
-        if number and before not in taken and self._beside(*before):
-            members = [before, *members]
-        elif self._goes_on(after) and after not in taken and self._beside(*after):
-            members = [*members, after]
-        if self._whole(replace(group, members=members)):
-            group.members = members
 
     def _hangs(self, place: int, number: int) -> bool:
         """Whether a sentence is a word or two behind others, and nothing without them."""
         few = number > 0 and len(words(self._text(place, number))) <= _FRAGMENT
         return few and self._keep_of(place, number) < ASKED
-
-    def _goes_on(self, after: tuple[int, int]) -> bool:
-        return after[1] < len(self._said(after[0])) and leans(self._text(*after))
 
     def _beside(self, place: int, number: int) -> bool:
         """Whether a sentence may be quoted because of its neighbour."""
@@ -202,8 +179,6 @@ class _Reader:
         if worth and max(worth.injection, worth.kinds.get("injection", 0.0), worth.kinds.get("secret", 0.0)) >= HIDDEN:
             return True
         return _hides(text)
-
-    # -- grouping -------------------------------------------------------------------------------------------
 
     def _joins(self, place: int, number: int) -> bool:
         """Whether a sentence joins the one before it, which is kept as well."""
@@ -240,8 +215,6 @@ class _Reader:
         worth = self._worth(place, number)
         return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in _IDLE) >= _LIKELY
 
-    # -- context --------------------------------------------------------------------------------------------
-
     def _context(self, group: _Group) -> Sequence[tuple[int, int]]:
         """What a remark lives from: the questions that it answers, or else what was said last before it."""
         place, number = group.members[0]
@@ -249,9 +222,11 @@ class _Reader:
         corrected = any(other.corrects and other.members[-1][0] == place for other in self.groups)
         before = [] if corrected else self._before(place, place - 1)  # what is answered may hold what is taken back
         asks = [one for one in before[-3:] if _ASKS.search(self._text(*one))]
-        if self._length(asks) > 1 and not number and len(words(first)) <= _SHORT and not _GOES_ON.match(first):
+        answers = len(words(first)) <= _SHORT and not _GOES_ON.match(first) and not self._orders(place, number)
+        if self._length(asks) > 1 and not number and answers:
             return before[before.index(asks[0]) :] if asks[-1] == before[-1] else asks[-1:]
-        if not (leans(first) or self._assents(place, number) or not (self._terse or _STANDS.search(first))):
+        stands = not leans(first) and not self._assents(place, number)
+        if stands and (self._terse or (not number and _STANDS.search(first))):
             return ()
         own = [(place, one) for one in range(number) if self._beside(place, one)]
         further = [] if corrected else [self._before(place, place - back) for back in (2, 3)]
@@ -259,6 +234,11 @@ class _Reader:
 
     def _length(self, found: Sequence[tuple[int, int]]) -> int:
         return sum(len(words(self._text(*one))) for one in found)
+
+    def _orders(self, place: int, number: int) -> bool:
+        """Whether somebody says how things are to be done from now on, and answers nobody."""
+        worth = self._worth(place, number)
+        return worth is not None and worth.kinds.get("rule", 0.0) + worth.kinds.get("instruction", 0.0) >= _LIKELY
 
     def _assents(self, place: int, number: int) -> bool:
         worth, text = self._worth(place, number), self._text(place, number)
@@ -278,8 +258,6 @@ class _Reader:
         while found and not asked and _ASKS.search(self._text(*found[-1])):
             found.pop()  # nobody answers that here
         return found
-
-    # -- corrections ----------------------------------------------------------------------------------------
 
     def _corrects(self, place: int, number: int) -> bool:
         worth = self._worth(place, number)
@@ -339,8 +317,6 @@ class _Reader:
     def _keep_of(self, place: int, number: int) -> float:
         worth = self._worth(place, number)
         return worth.keep if worth else 0.0
-
-    # -- making ---------------------------------------------------------------------------------------------
 
     def made(self, group: _Group, *, plain: bool = False) -> Iterator[Remark]:
         """The remark of a group; of a single long sentence, one for each stretch of it that may stand alone."""

@@ -47,6 +47,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?:^|\s)([^\W\d_]*)\s?\d{1,2}$")
+_FACTORIAL = re.compile(r"\d!\)? (?![A-Z\d])")
 _QUOTED = re.compile(r"\"[^\"\n]{12,2000}\"|“[^“”\n]{12,2000}”|„[^„“”\n]{12,2000}[“”]|«[^«»\n]{12,2000}»")
 _SINGLE = re.compile(r"(?<!\w)'[^'\n]{24,2000}'(?!\w)")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")  # noqa: RUF001
@@ -174,6 +175,7 @@ def _ends(line: str) -> list[int]:
         match.end()
         for match in _END.finditer(line)
         if not (match.group() == "." and _abbreviates(line, match.start(), match.end()))
+        and not (match.group()[0] == "!" and _FACTORIAL.search(line[max(0, match.start() - 3) : match.end() + 3]))
     ]
 
 
