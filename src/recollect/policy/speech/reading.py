@@ -78,8 +78,7 @@ _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*
 _GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)
 """How somebody goes on from their own words, and answers nobody."""
 _ASSENTS = re.compile(
-    r"(?:yes|yep|yeah|ok|okay|perfect|sure|great|deal|agreed|sounds good|do (?:that|it)|go (?:with|for|ahead)|"
-    r"let's do)\b",
+    r"(?:yes|yep|yeah|ok(?:ay)?|perfect|sure|great|deal|agreed|sounds good|do (?:that|it)|go (?:with|for|on)|let's)\b",
     re.IGNORECASE,
 )
 
@@ -148,11 +147,6 @@ class _Reader:
         """Whether a sentence is a word or two behind others, and nothing without them."""
         few = number > 0 and len(words(self._text(place, number))) <= _FRAGMENT
         return few and self._keep_of(place, number) < ASKED
-
-    def _beside(self, place: int, number: int) -> bool:
-        """Whether a sentence may be quoted because of its neighbour."""
-        borrowed = self._said(place)[number].borrowed
-        return not self.hidden(place, number) and not borrowed and not self._idle(place, number)
 
     def _said(self, place: int) -> Sequence[Sentence]:
         return sentences(self._turns[place].text)
@@ -228,7 +222,7 @@ class _Reader:
         stands = not leans(first) and not self._assents(place, number)
         if stands and (self._terse or (not number and _STANDS.search(first))):
             return ()
-        own = [(place, one) for one in range(number) if self._beside(place, one)]
+        own = [(place, one) for one in range(number) if not self.hidden(place, one) and not self._idle(place, one)]
         further = [] if corrected else [self._before(place, place - back) for back in (2, 3)]
         return next((found for found in (own, before, *further) if self._length(found) > _BARE), ())
 
