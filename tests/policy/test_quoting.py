@@ -172,8 +172,10 @@ def test_the_examples_of_the_documentation_are_what_is_made():
     page = (Path(__file__).parents[2] / "docs" / "memory.md").read_text("utf-8")
     [quoted] = served(("Mira", "We start at the clinic on friday, three days a week."))
     [answered] = served(("assistant", "Which day?"), ("Mira", "the 9th"))
+    club = ("Tom", "The club wants to move us to tuesdays.")
+    *_, said = served(club, ("Mira", "Then they can play without me."))
     [told] = served(("Mira", "I'm allergic to walnuts."))
-    assert all(one in page for one in (quoted, answered, told))
+    assert all(one in page for one in (quoted, answered, said, told))
 
 
 # -- cuts ---------------------------------------------------------------------------------------------------------
