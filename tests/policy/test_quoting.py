@@ -472,11 +472,15 @@ def test_what_was_said_in_another_sitting_is_no_part_of_it(author: str):
 
 
 def test_of_two_questions_at_once_both_stand_with_the_answer():
-    [one] = kept(("Tom", "Good. Where were you? Was it for work?"), ("Mira", "In Chicago, for a wedding."), fresh=1)
-    assert (
-        one.served
-        == 'Asked "Where were you? Was it for work?", Mira answered on 3 May 2025: "In Chicago, for a wedding."'
+    [one] = kept(("Tom", "Good. Where were you? And with whom, who paid?"), ("Mira", "In Chicago, on my own."), fresh=1)
+    assert one.served == (
+        'Asked "Where were you? And with whom, who paid?", Mira answered on 3 May 2025: "In Chicago, on my own."'
     )
+
+
+def test_an_offer_only_came_before_what_was_said():
+    [one] = kept(("assistant", "Would you like more tips?"), ("Mira", "Sure, I take the prepaid plan."), fresh=1)
+    assert one.served.startswith('After "Would you like more tips?", Mira said')
 
 
 def test_a_word_behind_a_sentence_is_no_memory_of_its_own():

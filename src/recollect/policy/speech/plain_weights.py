@@ -11,9 +11,7 @@ _LASTING = re.compile(
     r"until|deadline|use|uses|owns?|is on|are on|have|has|bought|started|plan|will|must)\b",
     re.IGNORECASE,
 )
-_PASSING = re.compile(
-    r"\b(?:thanks|thank you|please|hello|hi|lol|haha|can you|could you|what if|imagine|suppose)\b", re.I
-)
+_PASSING = re.compile(r"\b(?:thanks|thank you|please|hello|hi|lol|haha|can you|could you|what if|suppose)\b", re.I)
 _HEALTH = re.compile(
     r"\b(?:allerg\w+|diagnos\w+|medic\w+|doctor|pregnan\w+|divorc\w+|salary|debt|therap\w+|diabet\w+|cancer)\b", re.I
 )

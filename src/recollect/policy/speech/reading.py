@@ -124,12 +124,9 @@ class _Reader:
         for number in range(len(said)):
             if self.groups and self.groups[-1].corrects and (place, number) in self.groups[-1].members:
                 continue
-            corrects = self._corrects(place, number)
-            if corrects and self._take_back(place, number):
+            if self._corrects(place, number) and self._take_back(place, number):
                 continue
-            if not self._kept(place, number):
-                continue
-            if self._joins(place, number) or self._hangs(place, number):
+            if not self._kept(place, number) or self._joins(place, number) or self._hangs(place, number):
                 continue
             group = _Group([(place, number)], heavy=[(place, number)])
             if number and leans(said[number].text) and not self.hidden(place, number - 1):
@@ -139,9 +136,21 @@ class _Reader:
             self.groups.append(group)
         own = [group for group in self.groups if group.members[-1][0] == place and not group.corrects]
         for group in own:
+            self._go_on(group)
             group.asked = self._context(group)
             while group.asked and not self._whole(group):
                 group.asked = group.asked[1:]
+
+    def _go_on(self, group: _Group) -> None:
+        """A sentence that is kept alone gets the one behind it, which mostly says more of the same."""
+        place, number = group.members[-1][0], group.members[-1][1] + 1
+        taken = any((place, number) in other.members for other in self.groups)
+        if self._terse or taken or len(group.members) > 1 or number == len(self._said(place)) or self._told(group):
+            return
+        longer, said = [*group.members, (place, number)], self._said(place)[number]
+        if said.borrowed or said.text.endswith("?") or self.hidden(place, number) or self._idle(place, number):
+            return
+        group.members = longer if self._whole(replace(group, members=longer)) else group.members
 
     def _hangs(self, place: int, number: int) -> bool:
         """Whether a sentence is a word or two behind others, and nothing without them."""
@@ -191,10 +200,8 @@ class _Reader:
         return fits(self._quoted(group, self._pieces(group)))
 
     def _quoted(self, group: _Group, quoted: Sequence[Piece]) -> Quotation:
-        asked = (
-            question(group.asked[0][0], [self._said(at)[number] for at, number in group.asked]) if group.asked else None
-        )
-        return quotation(self._turns, quoted, asked)
+        asked = [self._said(at)[number] for at, number in group.asked]
+        return quotation(self._turns, quoted, question(group.asked[0][0], asked) if asked else None)
 
     def _pieces(self, group: _Group) -> list[Piece]:
         """Where the members stand; one that another turn goes on from is quoted without its end."""
