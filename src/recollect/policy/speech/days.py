@@ -181,8 +181,9 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
     ):
         return None
     if which and not (which == "this" and _BEHIND.search(clause)):
-        near = which == "last" and at - mention.first <= _YESTERDAY
-        return None if near else mention.period  # on a Saturday nobody says "last Friday" of yesterday
+        near = which == "last" and at - mention.first <= _YESTERDAY  # nobody says "last Friday" of yesterday
+        either = which == "next" and mention.first.weekday() > at.weekday()  # of this week, or of the next
+        return None if near or either else mention.period
     ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
     if ahead == behind or (behind and _INTENDS.search(clause)):
         return None
