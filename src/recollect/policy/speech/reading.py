@@ -231,7 +231,7 @@ class _Reader:
             return ()
         own = [(place, one) for one in range(number) if not self.hidden(place, one) and not self._idle(place, one)]
         further = [] if corrected else [self._before(place, place - back) for back in (2, 3)]
-        return next((found for found in (own, before, *further) if self._length(found) > _BARE), ())
+        return own or next((found for found in (before, *further) if self._length(found) > _BARE), ())
 
     def _length(self, found: Sequence[tuple[int, int]]) -> int:
         return sum(len(words(self._text(*one))) for one in found)
