@@ -31,8 +31,7 @@ ASKED = 0.8
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
 _CORRECTION = 0.5
-_CORRECTED = 0.4
-"""How likely a correction, or what it takes back, must be worth keeping: somebody took the trouble."""
+_CORRECTED = 0.4  # somebody took the trouble
 _ASSENT = 0.4
 _SHORT = 16
 """Words of an answer up to which its question is quoted with it."""

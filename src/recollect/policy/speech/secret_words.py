@@ -9,19 +9,18 @@ _ODD = r"(?=\S*[^\W\d_])(?=\S*\d)\S*[!#$%&*_@-]\S*|(?=\S*[^\W\d_])\S*[!#$%&*]\S*
 """A word that is made up to be hard to guess: letters, digits and signs."""
 _LOCKS = (
     r"wi-?fi|wlan|password|passphrase|passcode|pass|pwd|pw|login|log(?:ged)? in|sign in|credentials?|pin|otp|2fa|"
-    r"key(?:pad| ?code|[ -]?box)|lockbox|combination|safe|alarm|unlock\w*|door ?code|gate ?code|entry code|bank ?id|token|bearer|"
+    r"key(?:pad| ?code|[ -]?box)|lockbox|combination|safe|alarm|unlock\w*|(?:door|gate|entry) ?code|bank ?id|token|bearer|"
     r"secret|smtp_pass|nas|router|netflix|api key|key for|admin|root"
 )
 _NUMBERED = (
     r"(?:lock|key)[ -]?box|pin|otp|2fa|passcode|keypad|combination|alarm|bank ?id|password|unlock\w*|safe|door|gate"
 )
 _AMOUNT = r"\s?(?:%|km|m|eur|euros?|dollars?|people|users)"
-_PLAIN = re.compile(
+_PLAIN = re.compile(  # years and names that look like a secret
     r"\b(?:of|in|since|by|until|jan\w*|feb\w*|march|april|may|june?|july?|aug\w*|sept?\w*|oct\w*|nov\w*|dec\w*)\s"
     r"[12]\d\d\d\b|\bfritz!box(?: \d{4})?|\b[A-Z]&[A-Z]\b",
     re.IGNORECASE,
 )
-"""Years and names that look like a secret and are none."""
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
