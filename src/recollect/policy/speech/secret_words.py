@@ -9,11 +9,11 @@ _ODD = r"(?=\S*[^\W\d_])(?=\S*\d)\S*[!#$%&*_@-]\S*|(?=\S*[^\W\d_])\S*[!#$%&*]\S*
 """A word that is made up to be hard to guess: letters, digits and signs."""
 _LOCKS = (
     r"wi-?fi|wlan|password|passphrase|passcode|pass|pwd|pw|login|log(?:ged)? in|sign in|credentials?|pin|otp|2fa|"
-    r"key(?:pad| ?code|[ -]?box)|lockbox|combination|safe|alarm|unlock\w*|(?:door|gate|entry) ?code|bank ?id|token|bearer|"
-    r"secret|smtp_pass|nas|router|netflix|api key|key for|admin|root"
+    r"key(?:pad| ?code|[ -]?box)|lockbox|combination|safe|alarm|unlock\w*|(?:door|gate|entry) ?code|bank ?id|token|"
+    r"bearer|secret|smtp_pass|nas|router|netflix|api key|key for|admin|root"
 )
 _NUMBERED = (
-    r"(?:lock|key)[ -]?box|pin|otp|2fa|passcode|keypad|combination|alarm|bank ?id|password|unlock\w*|safe|door|gate"
+    r"pin|otp|2fa|passcode|lockbox|key(?:pad|[ -]?box)|combination|alarm|bank ?id|password|unlock\w*|safe|door|gate"
 )
 _AMOUNT = r"\s?(?:%|km|m|eur|euros?|dollars?|people|users)"
 _PLAIN = re.compile(  # years and names that look like a secret
