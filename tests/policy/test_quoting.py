@@ -312,8 +312,9 @@ def test_nobody_corrects_what_somebody_else_said():
 
 
 def test_what_is_not_worth_keeping_is_not_kept():
-    assert kept(("Mira", "We sold the old barn."), keeper=Fake(lambda _: weighed(KEEP - 0.01))) == []
-    assert kept(("Mira", "We sold the old barn."), keeper=Fake(lambda _: weighed(KEEP)))
+    said = (("Tom", "Good morning to the two of you."), ("Mira", "We sold the old barn."))
+    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP - 0.01, kind="plan")), fresh=1) == []
+    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP, kind="plan")), fresh=1)
 
 
 def test_a_sentence_that_is_mostly_somebody_elses_words_is_not_kept():
@@ -493,3 +494,11 @@ def test_nobody_answers_their_own_question():
     text = "There is no drama at all. Start it on prod tonight? It waits until Thursday, says Kwabena."
     [one] = kept(("Mira", text), keeper=worth(Kwabena=weighed()))
     assert "Asked" not in one.served
+
+
+def test_what_opens_a_thread_or_is_stated_plainly_needs_less():
+    doubted = Fake(lambda _: weighed(0.2))
+    assert served(("Mira", "I'm allergic to walnuts."), keeper=doubted) == ["Mira is allergic to walnuts."]
+    said = (("Tom", "Anything else for the menu, Mira, or is that all?"), ("Mira", "No celery in the soups."))
+    for kind, count in (("statement", 1), ("joke", 0)):
+        assert len(kept(*said, keeper=Fake(lambda _, kind=kind: weighed(0.5, kind=kind)), fresh=1)) == count

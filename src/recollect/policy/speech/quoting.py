@@ -27,8 +27,7 @@ _BINDING = re.compile(
 _TELLING = re.compile(r"\d|(?<=[\w,] )(?!I\b)[A-ZÀ-ÖØ-Þ]\w")
 """A number or a name: without one, the rest of a long sentence is not worth quoting by itself."""
 _RELATIVE = re.compile(r"(?:which|who|that|it|this|these|they)\b", re.IGNORECASE)
-_JUDGES = re.compile(r"\W*(?:which|although|though|however|except|yet)\b", re.IGNORECASE)
-"""What takes back, or judges, the clause before it."""
+_JUDGES = re.compile(r"\W*(?:which|although|though|however|except|yet)\b", re.IGNORECASE)  # what was said before
 _LEAST = 40
 """Characters of the shortest piece of a sentence that is worth quoting."""
 _ASKED = 170

@@ -26,6 +26,8 @@ from recollect.policy.wording import Sound, check, check_quotation
 
 KEEP = 0.7
 """How likely a sentence must be worth keeping."""
+_PLAIN, _PLAINLY, _OPENING = 0.7, 0.65, 0.35
+"""How likely a plain statement or rule, and how much less sure a keeper must be of one, and of what opens a thread."""
 ASKED = 0.8
 """The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
 HIDDEN = 0.3
@@ -37,7 +39,6 @@ _SHORT = 16
 """Words of an answer up to which its question is quoted with it."""
 _LIKELY = 0.5
 _IDLE = ("joke", "role_play", "hypothetical", "quotation", "small_talk", "thanks")
-"""Kinds of talk that no quotation needs."""
 _BACK = 4
 """Turns before a correction in which what it takes back is looked for."""
 
@@ -59,17 +60,15 @@ _CORRECTS = re.compile(
     r"actually,? (?:no|it's|make|the)|not \S+,? but)\b",
     re.IGNORECASE,
 )
-_FRAGMENT = 3
-"""Words of a correction that only announces what follows: "typo, sorry!!"."""
+_FRAGMENT = 3  # words that only announce what follows: "typo, sorry!!"
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
 _SAYING = 5
 """Words that a remark has at least, unless it answers a question or is sure to matter."""
-_STANDS = re.compile(
+_STANDS = re.compile(  # who speaks of themselves, or names what they speak of
     rf"^(?:\W*\w+[,\s]+)?(?:i|we|my|our)\b|"
     rf"(?<=[^\W_]\s)(?!(?:{'|'.join((*WEEKDAYS, *MONTHS))})s?\b)(?-i:[A-ZÀ-ÖØ-Þ])\w",
     re.IGNORECASE,
 )
-"""Somebody speaks of themselves, or names whom or what they speak of."""
 _SITTING = timedelta(hours=12)
 _BARE = 3
 """Words of an answer that says nothing by itself."""
@@ -173,7 +172,9 @@ class _Reader:
             return False
         asks = sentence.text.endswith(("?", "？"))  # noqa: RUF001
         asks = asks or (number > 0 and self._text(place, number - 1).endswith("?") and leans(sentence.text))
-        return worth.keep >= (max(self._keep, ASKED) if asks else self._keep)
+        plain = worth.kinds.get("statement", 0.0) + worth.kinds.get("rule", 0.0) >= _PLAIN
+        bar = self._keep * (_PLAINLY if plain else 1.0) * (1.0 if place else _OPENING)
+        return worth.keep >= (max(self._keep, ASKED) if asks else bar)
 
     def hidden(self, place: int, number: int) -> bool:
         """Whether a sentence holds a secret or an order that somebody planted: it is quoted nowhere."""
