@@ -26,3 +26,9 @@ def fresh_database(server: str) -> Iterator[str]:
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+def drop_jobs(url: str) -> None:
+    """Leaves nothing to do in a database that tests share."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("delete from recollect.jobs")

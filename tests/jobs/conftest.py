@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import psycopg
 import pytest
 
 from recollect.custody import Deps
@@ -17,7 +16,7 @@ from recollect.memory import Memory
 from recollect.store.sql import SqlStore
 from recollect.store.tx import Engine
 from tests.jobs.crew import TALLY, Hands, deps, open_engine
-from tests.postgres import fresh_database
+from tests.postgres import drop_jobs, fresh_database
 from tests.worlds import World
 
 
@@ -27,8 +26,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "memory.db")
     url = request.getfixturevalue("postgres_store_url")
-    with psycopg.connect(url) as connection:
-        connection.execute("delete from recollect.jobs")
+    drop_jobs(url)
     return url
 
 

@@ -12,7 +12,7 @@ from recollect.ports import Store
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
-from tests.postgres import fresh_database
+from tests.postgres import drop_jobs, fresh_database
 from tests.worlds import DAWN, World
 
 ENGINES = ("sqlite", "postgres")
@@ -27,7 +27,11 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def store(engine: str, request: pytest.FixtureRequest) -> Store:
-    return request.getfixturevalue(f"{engine}_store")
+    store = request.getfixturevalue(f"{engine}_store")
+    if engine == "postgres":
+        # Others have been here: a job they left would be done by the workers of this test.
+        drop_jobs(request.getfixturevalue("postgres_url"))
+    return store
 
 
 @pytest.fixture

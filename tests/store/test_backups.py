@@ -20,12 +20,17 @@ from tests.worlds import DAWN, World, furnish
 
 
 @pytest.fixture(scope="module")
-def postgres_store(postgres_server: str) -> Iterator[Store]:
+def postgres_url(postgres_server: str) -> Iterator[str]:
     """A database of their own: a backup holds the tenants of everybody."""
     with fresh_database(postgres_server) as url:
-        store = SqlStore(PostgresEngine(url))
-        yield store
-        store.close()
+        yield url
+
+
+@pytest.fixture(scope="module")
+def postgres_store(postgres_url: str) -> Iterator[Store]:
+    store = SqlStore(PostgresEngine(postgres_url))
+    yield store
+    store.close()
 
 
 def tenants_of(backup: Path, engine: str) -> dict[str, list[str]]:
