@@ -46,15 +46,18 @@ def bare(words: str) -> str:
 def stands_in_its_witnesses(quoted: Quotation, events: Sequence[Event]) -> bool:
     """Whether question and words are the excerpts, part for part, but for the marks of a cut."""
     by_id = {event.id: event for event in events}
-    parts = [quoted.asked] if quoted.asked else []
-    held = [said(by_id[one.event_id], one) for one in quoted.excerpts]
-    words = quoted.words
-    for one in held[len(parts) :]:
+    words = quoted.asked + quoted.words
+    for one in (said(by_id[one.event_id], one) for one in quoted.excerpts):
         found = re.match(rf"(?:{GAP})?{CUT}?{re.escape(one)}{CUT}?", words)
         if not found:
             return False
         words = words[found.end() :]
-    return not words and all(bare(part) == bare(one) for part, one in zip(parts, held, strict=False))
+    return not words
+
+
+def own_excerpts(quoted: Quotation) -> Sequence[Excerpt]:
+    """What is quoted of the words themselves."""
+    return quoted.excerpts[1 + quoted.asked.count(GAP) :] if quoted.asked else quoted.excerpts
 
 
 # -- whatever is said, whatever it is worth -------------------------------------------------------------------
@@ -100,7 +103,7 @@ def test_at_most_two_sentences_are_quoted_together_and_three_where_somebody_corr
     for one in extract(events, frozenset(range(len(events))), keeper):
         if not one.quotation:
             continue
-        own = one.quotation.excerpts[1:] if one.quotation.asked else one.quotation.excerpts
+        own = own_excerpts(one.quotation)
         count = sum(
             excerpt.start < sentence.end and sentence.start < excerpt.end
             for excerpt in own
@@ -255,6 +258,29 @@ def test_a_short_answer_is_quoted_with_its_question():
 def test_a_yes_is_quoted_with_what_it_agrees_to():
     [one] = kept(("assistant", "I would move the logs to S3."), ("Mira", "yes, do that"), fresh=1)
     assert one.served == 'After "I would move the logs to S3.", Mira said on 3 May 2025: "yes, do that"'
+
+
+def test_a_question_that_refers_to_something_has_that_with_it():
+    [one] = kept(
+        ("Zala", "can you bring me the sewing machine"), ("Luka", "when do you need it?"), ("Zala", "no rush"), fresh=2
+    )
+    assert one.served == (
+        'After "can you bring me the sewing machine … when do you need it?", Zala said on 3 May 2025: "no rush"'
+    )
+    assert one.witnesses == (0, 1, 2)
+
+
+def test_what_refers_to_words_that_are_taken_back_in_its_turn_does_not_bring_them():
+    found = kept(
+        ("Mira", "The van is blue."), ("Tom", "Was it cheap?"), ("Mira", "Sorry, I meant red. It cost 900."), fresh=2
+    )
+    assert found
+    assert not any(one.quotation and "blue" in one.quotation.asked for one in found)
+
+
+def test_a_few_words_before_a_remark_in_its_own_turn_say_what_it_is_about():
+    [one] = kept(("Des", "The throat is all clear."), ("Olu", "Then the AGM. 21 days of notice it needs."), fresh=1)
+    assert "Then the AGM." in one.served
 
 
 def test_an_answer_that_stands_by_itself_comes_without_its_question():

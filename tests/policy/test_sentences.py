@@ -147,3 +147,11 @@ def test_several_sentences_of_one_line_are_told_apart():
 @pytest.mark.parametrize("said", ["We met Dr. Holm at 3 p.m. in the lab.", "It costs 3.50 euros, i.e. too much."])
 def test_a_full_stop_that_ends_no_sentence_ends_none(said: str):
     assert texts(said) == [said]
+
+
+def test_dots_before_a_small_letter_end_no_sentence():
+    assert [one.text for one in sentences("petra and me are… not talking... at all. Long story… Next time.")] == [
+        "petra and me are… not talking... at all.",
+        "Long story…",
+        "Next time.",
+    ]

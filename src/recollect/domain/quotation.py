@@ -11,6 +11,8 @@ from recollect.domain.text import name, sound
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )  # fmt: skip
+GAP = " … "
+"""Stands between words of several turns."""
 _ASKS = re.compile(r"\b(?:what|which|who|whose|when|where|why|how)\b[^.!?]*[?？]\W*$", re.IGNORECASE)  # noqa: RUF001
 _FRAMES = str.maketrans('[]"“”', "()'''")
 _TURNING = re.compile("[\x01-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
@@ -85,8 +87,9 @@ class Quotation:
     @property
     def answers(self) -> bool:
         """Whether somebody else asked which, when or how. Of an offer, and of whatever else was said before the words,
-        nobody can tell that they answer it."""
-        return bool(_ASKS.search(self.asked)) and self.excerpts[0].event_id != self.excerpts[-1].event_id
+        nobody can tell that they answer it; of what several turns said neither."""
+        others = self.excerpts[0].event_id != self.excerpts[-1].event_id
+        return others and GAP not in self.asked and bool(_ASKS.search(self.asked))
 
     @property
     def _day(self) -> str:

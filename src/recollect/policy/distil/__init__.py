@@ -3,10 +3,10 @@
 from recollect.policy.distil.cleaning import clean as clean
 from recollect.policy.distil.form import WrittenBullet as WrittenBullet
 from recollect.policy.distil.form import WrittenSummary as WrittenSummary
-from recollect.policy.distil.handle import raw as raw
 from recollect.policy.distil.material import Draft as Draft
 from recollect.policy.distil.material import Material as Material
 from recollect.policy.distil.material import cited as cited
+from recollect.policy.distil.material import raw as raw
 from recollect.policy.distil.material import resolves as resolves
 from recollect.policy.distil.notation import parse as parse
 from recollect.policy.distil.notation import served as served

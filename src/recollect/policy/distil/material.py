@@ -8,7 +8,7 @@ from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Item
 from recollect.domain.judgement import Weighed
 from recollect.domain.level import Level
-from recollect.domain.witness import Bullet, ChunkWitness, EventWitness, RangeWitness, Witness
+from recollect.domain.witness import Bullet, ChunkWitness, EventWitness, RangeWitness, Witness, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,14 @@ def witnesses(item_id: ItemId, events: Iterable[Event], reason: str = "") -> tup
         else:
             found.append(RangeWitness(item_id, event.seq, event.seq, reason))
     return tuple(found)
+
+
+def raw(material: Material) -> Draft:
+    """R5: the events are the words; their version is a handle that names them."""
+    named = witnesses(material.item.id, material.events, "said so")
+    if not named:
+        raise ValueError("a memory without events has no R5: give the events that it rests on")
+    return Draft(Level.R5, written(named), (Bullet(written(named), named),), 1.0)
 
 
 def cited(bullet: Bullet, events: Sequence[Event]) -> list[Event]:

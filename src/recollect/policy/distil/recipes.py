@@ -5,7 +5,7 @@ from typing import cast
 
 from recollect.domain.item import Pattern, Workflow
 from recollect.domain.level import Level
-from recollect.domain.witness import Bullet, Witness
+from recollect.domain.witness import Bullet
 from recollect.policy.distil.material import Draft, Material, witnesses
 
 _DEEPEST = 6
@@ -19,25 +19,18 @@ def pattern(body: Pattern, material: Material) -> Draft | None:
 def workflow(body: Workflow, material: Material) -> Draft | None:
     """The steps of a workflow with their details, under the occasion it is for."""
     details = dict(body.details)
-    steps = [f"{number}. {step}{_detail(details.pop(step, None))}" for number, step in enumerate(body.steps, 1)]
-    return _recipe(material, [f"Workflow for {body.trigger}.", *steps, *_lines(details)])
+    steps = [f"{step}: {_said(details.pop(step))}" if step in details else step for step in body.steps]
+    numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+    return _recipe(material, [f"Workflow for {body.trigger}.", *numbered, *_lines(details)])
 
 
 def _recipe(material: Material, lines: list[str]) -> Draft | None:
-    named = _evidence(material)
+    cited = dict.fromkeys(witness for bullet in material.bullets for witness in bullet.witnesses)
+    named = tuple(cited) or witnesses(material.item.id, material.events, "said so")
     if not named:
         return None
     bullets = tuple(Bullet(" ".join(line.split()), named) for line in lines if line.strip())
     return Draft(Level.R3, "\n".join(bullet.text for bullet in bullets), bullets, 1.0)
-
-
-def _evidence(material: Material) -> tuple[Witness, ...]:
-    found = dict.fromkeys(witness for bullet in material.bullets for witness in bullet.witnesses)
-    return tuple(found) or witnesses(material.item.id, material.events, "said so")
-
-
-def _detail(value: object) -> str:
-    return "" if value is None else f": {_said(value)}"
 
 
 def _lines(value: Mapping[str, object], depth: int = 0) -> Iterator[str]:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from recollect.domain.event import Event
-from recollect.domain.quotation import Excerpt, Meant, Quotation
+from recollect.domain.quotation import GAP, Excerpt, Meant, Quotation
 from recollect.policy.speech.days import dated
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.speech.sentences import Sentence
 from recollect.policy.wording import LONGEST
 
-CUT, GAP = "…", " … "
+CUT = "…"
 _STRONG = re.compile(
     r"[;.!?…؛؟۔।]\s+|[。！？；]|\s[-\u2013—]+\s|,\s+(?=(?:and|but|so|because|then|also|plus|und|aber|et|mais|y|pero)\s)"  # noqa: RUF001
 )
@@ -97,8 +97,9 @@ def _cut(text: str, start: int, room: int) -> int | None:
     return best
 
 
-def quotation(turns: Sequence[Event], quoted: Sequence[Piece], asked: Piece | None = None) -> Quotation:
+def quotation(turns: Sequence[Event], quoted: Sequence[Piece], asked: Sequence[Piece] = ()) -> Quotation:
     """The words of some stretches in a frame: those of one turn together, those of several parted by dots."""
+    framed = list(_joined(turns, asked))
     joined = list(_joined(turns, quoted))
     parts = [_words(turns[one.place].text, one) for one in joined]
     last = turns[quoted[-1].place]
@@ -109,14 +110,13 @@ def quotation(turns: Sequence[Event], quoted: Sequence[Piece], asked: Piece | No
         for one, part, start in zip(joined, parts, starts, strict=False)
         for meant in dated(part, turns[one.place].ts).meant
     ]
-    framed = [asked] if asked else []
     return Quotation(
         speaker=name_of(last),
         said_at=last.ts,
         words=words,
         excerpts=tuple(Excerpt(turns[one.place].id, one.start, one.end) for one in (*framed, *joined)),
         meant=tuple(days),
-        asked=_words(turns[asked.place].text, asked) if asked else "",
+        asked=GAP.join(_words(turns[one.place].text, one) for one in framed),
         place=_place(last),
     )
 
@@ -135,16 +135,16 @@ def unended(place: int, sentence: Sentence) -> Piece:
     return Piece(place, sentence.start, sentence.start + len(sentence.text.rstrip(" .!?…")) or sentence.end)
 
 
-def question(place: int, asked: Sequence[Sentence]) -> Piece:
-    """What an answer is quoted with: as many of the last questions as fit, or the end of a long one."""
-    for first in asked:
-        if asked[-1].end - first.start <= _ASKED:
-            return Piece(place, first.start, asked[-1].end)
-    sentence = asked[-1]
+def leading(asked: Sequence[tuple[int, Sentence]]) -> list[Piece]:
+    """What a remark is quoted with: as much of what was said last as fits, or the end of one long sentence."""
+    for first in range(len(asked)):
+        if sum(len(one.text) + 1 for _, one in asked[first:]) <= _ASKED:
+            return [Piece(place, one.start, one.end) for place, one in asked[first:]]
+    place, sentence = asked[-1]
     breaks = [match.end() for match in _WEAK.finditer(sentence.text) if len(sentence.text) - match.end() <= _ASKED]
     blanks = [match.end() for match in re.finditer(r"\s", sentence.text) if len(sentence.text) - match.end() <= _ASKED]
     start = (breaks or blanks or [len(sentence.text) - _ASKED])[0]
-    return Piece(place, sentence.start + start, sentence.end, before=True)
+    return [Piece(place, sentence.start + start, sentence.end, before=True)]
 
 
 def _joined(turns: Sequence[Event], quoted: Sequence[Piece]) -> Iterator[Piece]:

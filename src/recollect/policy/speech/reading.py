@@ -11,13 +11,13 @@ from datetime import timedelta
 
 from recollect.domain.event import Event
 from recollect.domain.judgement import Weighed
-from recollect.domain.quotation import Quotation
+from recollect.domain.quotation import GAP, Quotation
 from recollect.policy.calendar import MONTHS, WEEKDAYS
 from recollect.policy.secrets import redact
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.speech.planted import planted
-from recollect.policy.speech.quoting import GAP, Piece, fits, pieces, question, quotation, room_of, unended
+from recollect.policy.speech.quoting import Piece, fits, leading, pieces, quotation, room_of, unended
 from recollect.policy.speech.remark import Remark, Weights
 from recollect.policy.speech.secret_words import gives_away
 from recollect.policy.speech.sentences import Sentence, sentences, words
@@ -32,8 +32,7 @@ ASKED = 0.8
 """The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
-_CORRECTION = 0.5
-_CORRECTED = 0.4  # somebody took the trouble
+_CORRECTION, _CORRECTED = 0.5, 0.4  # somebody took the trouble
 _ASSENT = 0.4
 _SHORT = 16
 """Words of an answer up to which its question is quoted with it."""
@@ -132,10 +131,11 @@ class _Reader:
                 if not self._whole(group):
                     group.members = group.heavy[:]
             self.groups.append(group)
-        own = [group for group in self.groups if group.members[-1][0] == place and not group.corrects]
-        for group in own:
+        here = [group for group in self.groups if group.members[-1][0] == place]
+        corrected = any(group.corrects for group in here)  # what is answered may hold what is taken back
+        for group in (one for one in here if not one.corrects):
             self._go_on(group)
-            group.asked = self._context(group)
+            group.asked = self._context(group, place if corrected else place - 3)
             while group.asked and not self._whole(group):
                 group.asked = group.asked[1:]
 
@@ -200,8 +200,8 @@ class _Reader:
         return fits(self._quoted(group, self._pieces(group)))
 
     def _quoted(self, group: _Group, quoted: Sequence[Piece]) -> Quotation:
-        asked = [self._said(at)[number] for at, number in group.asked]
-        return quotation(self._turns, quoted, question(group.asked[0][0], asked) if asked else None)
+        asked = [(at, self._said(at)[number]) for at, number in group.asked]
+        return quotation(self._turns, quoted, leading(asked) if asked else ())
 
     def _pieces(self, group: _Group) -> list[Piece]:
         """Where the members stand; one that another turn goes on from is quoted without its end."""
@@ -216,12 +216,18 @@ class _Reader:
         worth = self._worth(place, number)
         return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in _IDLE) >= _LIKELY
 
-    def _context(self, group: _Group) -> Sequence[tuple[int, int]]:
-        """What a remark lives from: the questions that it answers, or else what was said last before it."""
+    def _context(self, group: _Group, since: int) -> Sequence[tuple[int, int]]:
+        """What a remark lives from: the questions that it answers, or else what was said last before it, since a turn;
+        and what that itself refers to, as much as fits."""
+        found = self._said_before(group, since)
+        first, place = (self._text(*found[0]), found[0][0]) if found else ("", 0)
+        rooted = not (refers(first) or (leans(first) and not _ASKS.search(first)))
+        return found if self._terse or not found or rooted else [*self._before(place, max(since, place - 1)), *found]
+
+    def _said_before(self, group: _Group, since: int) -> Sequence[tuple[int, int]]:
         place, number = group.members[0]
         first = self._text(place, number)
-        corrected = any(other.corrects and other.members[-1][0] == place for other in self.groups)
-        before = [] if corrected else self._before(place, place - 1)  # what is answered may hold what is taken back
+        before = self._before(place, max(since, place - 1))
         asks = [one for one in before[-3:] if _ASKS.search(self._text(*one))]
         answers = len(words(first)) <= _SHORT and not _GOES_ON.match(first) and not self._orders(place, number)
         if self._length(asks) > 1 and not number and answers:
@@ -229,9 +235,12 @@ class _Reader:
         stands = not leans(first) and not self._assents(place, number)
         if stands and (self._terse or (not number and _STANDS.search(first))):
             return ()
-        own = [(place, one) for one in range(number) if not self.hidden(place, one) and not self._idle(place, one)]
-        further = [] if corrected else [self._before(place, place - back) for back in (2, 3)]
-        return own or next((found for found in (before, *further) if self._length(found) > _BARE), ())
+        own = [(place, one) for one in range(number) if not self.hidden(place, one)]
+        own = [one for one in own if not self._idle(*one)] or own[-2:]
+        if self._length(own) > 1:
+            return own
+        earlier = [self._before(place, one) for one in range(place - 1, since - 1, -1)]
+        return next((found for found in earlier if self._length(found) > _BARE), ())
 
     def _length(self, found: Sequence[tuple[int, int]]) -> int:
         return sum(len(words(self._text(*one))) for one in found)
@@ -248,7 +257,7 @@ class _Reader:
 
     def _before(self, place: int, earlier: int) -> list[tuple[int, int]]:
         """What may be quoted of an earlier turn, where it was said in the same sitting."""
-        if earlier < 0 or self._turns[earlier].role in ("tool", "document", "system"):
+        if not 0 <= earlier < place or self._turns[earlier].role in ("tool", "document", "system"):
             return []
         if self._turns[place].ts - self._turns[earlier].ts >= _SITTING:
             return []
@@ -386,10 +395,13 @@ def _names_again(earlier: str, later: str) -> bool:
 
 
 def leans(text: str) -> bool:
-    """Whether a sentence means something that stands before it: it opens with a pronoun, a number or a day, speaks of
-    somebody whom it does not name, or is hardly a sentence."""
+    """Whether a sentence means something that stands before it: it refers to that, opens with a number or a day, or is
+    hardly a sentence."""
     said = words(text)
-    if _LEANS.match(text) or len(said) <= 3 or said[0][0].isdigit() or said[0] in _CALENDAR:
-        return True
+    return refers(text) or len(said) <= 3 or said[0][0].isdigit() or said[0] in _CALENDAR
+
+
+def refers(text: str) -> bool:
+    """Whether a sentence opens with a pronoun or its like, or speaks of somebody whom it does not name."""
     spoken_of = _SPOKEN_OF.search(text)
-    return spoken_of is not None and not _NAMED.search(text[: spoken_of.start()])
+    return bool(_LEANS.match(text)) or (spoken_of is not None and not _NAMED.search(text[: spoken_of.start()]))

@@ -175,6 +175,7 @@ def _ends(line: str) -> list[int]:
         match.end()
         for match in _END.finditer(line)
         if not (match.group() == "." and _abbreviates(line, match.start(), match.end()))
+        and not (match.group().startswith(("…", "..")) and line[match.end() :].lstrip()[:1].islower())
         and not (match.group()[0] == "!" and _FACTORIAL.search(line[max(0, match.start() - 3) : match.end() + 3]))
     ]
 
