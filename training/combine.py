@@ -25,6 +25,8 @@ WEIGHTS = Path(__file__).parents[1] / "src/recollect/policy/clues/weights.py"
 FLOOR = 1e-4
 PRECISION = 0.85
 """How often a pair that is called a contradiction must be one, on our own rows."""
+NEGLIGIBLE = 0.03
+"""What weighs less than this beside a judge's word is left out."""
 
 
 def main() -> None:
@@ -187,6 +189,8 @@ def written(parts: dict[str, tuple[list[str], np.ndarray, np.ndarray, np.ndarray
         text += f"{part}_SAME = {same_line(chances, truth):.3f}\n"
         text += f"{part}: dict[str, tuple[float, float, float, float]] = {{\n"
         for name, row in sorted(zip([*names, "bias"], weights, strict=True)):
+            if part == "BOTH" and abs(row).max() < NEGLIGIBLE:
+                continue
             text += f'    "{name}": ({", ".join(f"{value:.3f}" for value in row)}),\n'
         text += "}\n"
     return text

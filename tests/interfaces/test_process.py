@@ -68,7 +68,9 @@ def test_ctrl_c_is_quiet(recollect: CommandLine):
     running = subprocess.Popen(
         [PROGRAM, "remember", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(1.5)  # by then it waits for words
+    assert running.stdin
+    running.stdin.write(b"tea " * 50_000)  # more than a pipe holds: who is through with this knows that it reads
+    running.stdin.flush()
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=30)
     assert running.returncode == 130

@@ -31,6 +31,17 @@ JANUARY = datetime(2025, 1, 10, 12, tzinfo=UTC)
         ("Next month we paint.", "Next month [March 2026] we paint."),
         ("Last year was dry.", "Last year [2025] was dry."),
         ("The fair is on 14 March.", "The fair is on 14 March [14 March 2026]."),
+        ("9 March 18:30 we start.", "9 March [9 March 2026] 18:30 we start."),
+        (
+            "Friday is his last day, he is leaving on friday.",
+            "Friday is his last day, he is leaving on friday [13 February 2026].",
+        ),
+        ("I will tell you on the weekend.", "I will tell you on the weekend [weekend of 14 February 2026]."),
+        (
+            "We plan to ship on Tuesday the 10th of March.",
+            "We plan to ship on Tuesday the 10th of March [10 March 2026].",
+        ),
+        ("It was cold this winter.", "It was cold this winter [winter 2025/26]."),
     ],
 )
 def test_a_time_that_depends_on_the_day_has_its_day_beside_it(said: str, meant: str):
@@ -78,6 +89,22 @@ def test_a_name_a_number_and_an_intention_are_no_day(said: str):
         "Since 2011.",
         "Next year's budget is set.",
         "Each May we hike.",
+        "The shop shuts till the end of the month, from the 2nd on.",
+        "She needs a room from March 5 to April 3, 2027.",
+        "Nobody moves here in February.",
+        "No calls after 4 in winter, 6 in summer.",
+        "Never between 20 March and 6 April.",
+        "Everyone there is called Jan.",
+        "I will come up the weekend before.",
+        "The weekend beans will taste better.",
+        "Can I tell you on the weekend?",
+        "We lost a whole saturday in september.",
+        "What will it be in a week from January 10?",
+        "I will read on winter evenings.",
+        "The site is open, I will work Monday till Saturday.",
+        "He lost his hives this summer.",
+        "We will be in Rome in March 16-18.",
+        "bins thursday\nback soon, I left early",
     ],
 )
 def test_a_day_that_recurs_names_something_else_or_stays_open_has_none(said: str):
@@ -92,6 +119,18 @@ def test_a_day_of_every_year_gets_no_year(said: str):
     """Nobody was born in the nearest year."""
     for month in range(1, 13):
         assert bracketed(said, TUESDAY.replace(month=month)) == said
+
+
+def test_a_weekday_and_its_number_that_fit_before_and_behind_are_the_one_to_which_the_words_look():
+    at = datetime(2025, 3, 4, 12, tzinfo=UTC)
+    assert bracketed("I propose Tuesday the 18th.", at) == "I propose Tuesday the 18th."
+    assert bracketed("We will ship on Tuesday the 18th.", at) == "We will ship on Tuesday the 18th [18 March 2025]."
+    assert bracketed("We met on Tuesday the 18th.", at) == "We met on Tuesday the 18th [18 February 2025]."
+
+
+def test_where_a_year_is_named_a_day_without_one_may_be_of_that():
+    said = "He comes back next year and starts on March 5."
+    assert bracketed(said, TUESDAY) == "He comes back next year [2027] and starts on March 5."
 
 
 def test_the_nearest_year_is_also_the_one_that_is_over():

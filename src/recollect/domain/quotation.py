@@ -13,7 +13,12 @@ _MONTHS = (
 )  # fmt: skip
 GAP = " … "
 """Stands between words of several turns."""
-_ASKS = re.compile(r"\b(?:what|which|who|whose|when|where|why|how)\b[^.!?]*[?？]\W*$", re.IGNORECASE)  # noqa: RUF001
+_ASKS = re.compile(
+    r"(?:^|[.!?…,;:]\s)\W*(?:(?:and|so|but|ok|then|also|at|in|on|by|to|for|with|from|since|until)\s)*"
+    r"(?:what|which|who|whose|when|where|why|how)\b[^.!?]*[?？]\W*$",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""A question that begins with what it asks for; in an offer, such a word stands further back."""
 _FRAMES = str.maketrans('[]"“”', "()'''")
 _TURNING = re.compile("[\x01-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 """Signs that print nothing and can turn round what stands behind them, the frame too."""

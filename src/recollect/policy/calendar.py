@@ -62,7 +62,7 @@ class Period:
                 return f"{MONTHS[self.first.month - 1]} {self.first.year}"
             case Grain.SEASON:
                 named = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}[self.first.month]
-                return f"{named} {self.first.year}"
+                return f"{named} {self.first.year}" + (f"/{self.last.year % 100:02}" if named == "winter" else "")
             case Grain.QUARTER:
                 return f"Q{(self.first.month + 2) // 3} {self.first.year}"
             case Grain.YEAR:

@@ -89,7 +89,9 @@ _NO_NOUN = (
 """What follows "the 3rd" where it is a day; before another word it counts floors or attempts."""
 _UNIT = r"(day|week|month|year)s?"
 _WHICH = r"(this past|this coming|this|next|last|past|previous|coming|upcoming)"
-_DOUBTFUL = {"may", "mar", "march", "sun", "sat", "mon", "wed", "fri", "jan", "dec", "fall", "second"}
+_NAMES = {"may", "jan", "april", "june", "august"}
+"""Months that people are called."""
+_DOUBTFUL = {"mar", "march", "sun", "sat", "mon", "wed", "fri", "dec", "fall", "second", *_NAMES}
 _BEFORE_A_NAME = re.compile(
     r"\b(?:in|on|by|since|until|till|from|of|before|after|for|early|late|mid|due|to|between)[ -]$", re.I
 )
@@ -111,7 +113,7 @@ _FORWARDS = re.compile(
 )
 
 
-_GOES_ON = re.compile(r"-[^\W\d_]|[.,]\d")
+_GOES_ON = re.compile(r"-[^\W\d_]|[.,:]\d")
 _NEXT_SENTENCE = re.compile(r"[a-z]{5,}\. \d", re.I)
 """A month at the end of a sentence, and a number that begins the next."""
 
@@ -170,7 +172,7 @@ def _plausible(text: str, match: re.Match[str]) -> bool:
     if match.group().lower() not in _DOUBTFUL:
         return True
     return bool(_BEFORE_A_NAME.search(text[: match.start()])) or (
-        match.group()[0].isupper() and match.start() > 0 and match.group().lower() != "may"
+        match.group()[0].isupper() and match.start() > 0 and match.group().lower() not in _NAMES
     )
 
 
@@ -407,8 +409,8 @@ def _form(pattern: str, read: _Reader) -> tuple[re.Pattern[str], _Reader]:
 _FORMS: tuple[tuple[re.Pattern[str], _Reader], ...] = (
     _form(r"(\d{4})[-/](\d{2})[-/](\d{2})", _iso),
     _form(r"(\d{1,2})\.(\d{1,2})\.((?:19|20)\d\d)", _dotted),
-    _form(rf"(?:on )?{_MONTH} (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?(?:,? {_YEAR})?", _month_day),
     _form(rf"(?:on )?(?:the )?(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? {_YEAR})?", _day_month),
+    _form(rf"(?:on )?{_MONTH} (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?(?:,? {_YEAR})?", _month_day),
     _form(rf"{_MONTH}(?: of)?,? {_YEAR}", _month_year),
     _form(rf"{_SEASON}(?: of)?,? {_YEAR}", _season_year),
     _form(rf"q([1-4])(?: (?:of )?{_YEAR})?", _quarter),

@@ -2,8 +2,15 @@
 
 import sys
 
+_INTERRUPTED = 130
+"""The exit code of who was stopped with Ctrl-C."""
+
 
 def main() -> None:
-    from recollect.interfaces.cli.app import run
+    try:
+        from recollect.interfaces.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    sys.exit(code)

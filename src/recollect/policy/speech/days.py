@@ -16,17 +16,18 @@ REACH = timedelta(days=120)
 _SOON = timedelta(days=21)
 _YESTERDAY = timedelta(days=2)
 _SATURDAY = 5
-_CLAUSE = re.compile(r"[,;:.!?] | (?:and|but|because|so|while|then) ")
+_CLAUSE = re.compile(r"[,;:.!?] |\n| (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
-    r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should|plan\w*|due|deadline|until|till|by|"
+    r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should(?!'ve| have)|plan\w*|due|deadline|until|till|by|"
     r"next|tomorrow|upcoming|coming|scheduled|booked|starts?|begins?|ends?|leaves?|expires?|moving|flying|is on|are on|"
     r"let's|(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
-    r"\b(?:was|were|did|didn't|had|went|came|got|said|told|made|took|saw|met|bought|began|left|ago|yesterday|last|flew|"
+    r"\b(?:was|were|did|didn't|had|went|came|got|said|told|made|took|saw|met|bought|began|left|ago|yesterday|flew|"
     r"drove|won|lost|ran|sold|found|broke|gave|caught|been|sent|paid|fell|ate|spent|wrote|since|"
-    r"died|(?:i|we|he|she|they|it|who|that|you|just|also) \w{2,}ed|"
+    r"died|last (?:night|week\w*|month|year|mon|tue|wed|thu|fri|sat|sun)\w*|"
+    r"(?:i|we|he|she|they|it|who|that|you|just|also) \w{2,}ed|"
     r"(?<!is )(?<!are )(?<!be )(?<!gets )(?<!get )\w{3,}ed (?:on|at|in|last))\b|"
     r"\b(?-i:[A-Z])\w+ (?!(?:\w+ )?(?:is|are|gets?)\b)\w{2,}ed\b",
     re.IGNORECASE,
@@ -40,7 +41,7 @@ _RECURS_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _RECURS_AFTER = re.compile(
-    r"s\b|\s*(?:mornings|evenings|afternoons|nights|(?:and|or|to|through|[-\u2013/,&+])\s*(?:mon|tue|wed|thu|fri|sat|sun))",
+    r"s\b|\s*(?:mornings|evenings|afternoons|nights|(?:and|or|to|till|until|through|[-\u2013/,&+])\s*(?:mon|tue|wed|thu|fri|sat|sun))",
     re.IGNORECASE,
 )
 _HABIT = re.compile(
@@ -49,6 +50,8 @@ _HABIT = re.compile(
     r"visit|call))\b",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\b(?:(?:19|20)\d\d|(?:next|last|coming|previous) year)\b", re.IGNORECASE)
+"""Where a year is named, a day without one may be of that."""
 _YEARLY = re.compile(r"\b(?:born|birthdays?|anniversar(?:y|ies)|wedding day)\b", re.IGNORECASE)
 """A day of the calendar that comes back every year: it names no year, and least of all the nearest."""
 _ENDS = re.compile(
@@ -58,6 +61,10 @@ _ENDS = re.compile(
     re.IGNORECASE,
 )
 """What follows a weekday or "the 3rd" where a day is meant; before a noun it names the noun: "a Saturday girl"."""
+_FROM = re.compile(r" (?:from|before|after|of)\b", re.IGNORECASE)
+_BESIDE = re.compile(r" (?:before|after)\b| in (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+"""What moves a weekday or a weekend to another time."""
+_WEEKEND = re.compile(r"\bthe weekend$", re.IGNORECASE)
 _NUMBERS_IT = re.compile(r"\s*,? the \w+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(
     r"\b(?:on )?(?:(?P<which>this past|this coming|this|next|last|past|previous|coming|upcoming) )?"
@@ -97,8 +104,9 @@ def dated(words: str, at: datetime) -> Dated:
     """What is meant by the times in words that were said at that moment."""
     meant: list[Meant] = []
     since = until = None
-    for mention in _joined(words, mentions(words, at.date())):
-        period = _sure(words, mention, at.date())
+    found = _joined(words, mentions(words, at.date()))
+    for mention in found:
+        period = _sure(words, mention, at.date(), alone=len(found) == 1)
         if period is None:
             continue
         before, said = words[: mention.start], words[mention.start : mention.end].lower()
@@ -133,8 +141,8 @@ def written(period: Period) -> str:
             return str(period) if period.grain is not Grain.AROUND else f"around {period}"
 
 
-def _sure(words: str, mention: Mention, at: date) -> Period | None:
-    """The period that a mention means, or None where the words leave it open."""
+def _sure(words: str, mention: Mention, at: date, *, alone: bool) -> Period | None:
+    """The period that a mention means, or None where the words leave it open; `alone`: they speak of no other."""
     if not mention.relative:
         return mention.period
     said, after = words[mention.start : mention.end], words[mention.end :]
@@ -142,9 +150,10 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
         return None
     if _COUNTED.search(words[: mention.start]) or _VAGUE.search(said):
         return None
-    if (both := _WEEKDAY.search(said)) and any(sign.isdigit() for sign in said):
-        return _of_weekday(_DAY_NUMBERS[both["day"].lower()[:3]], mention.first, at, months=not _MONTH.search(said))
     clause = _clause(words, mention)
+    if (both := _WEEKDAY.search(said)) and any(sign.isdigit() for sign in said):
+        days = _on_weekday(_DAY_NUMBERS[both["day"].lower()[:3]], mention.first, months=not _MONTH.search(said))
+        return _near_weekday(days, clause, at)
     weekday, nth = _WEEKDAY.fullmatch(said), _NTH.fullmatch(said)
     if weekday is not None:
         return _weekday(weekday, mention, clause, after, at)
@@ -152,24 +161,38 @@ def _sure(words: str, mention: Mention, at: date) -> Period | None:
         return None  # of which month, only those know who speak
     if mention.period.grain in (Grain.WEEK, Grain.WEEKEND) and at.weekday() >= _SATURDAY:
         return None  # on a weekend, "this week" is the one that ends, or the one that begins
-    if _LASTS.match(said) and not _AHEAD.search(clause):
-        return None  # how long it took
+    if _WEEKEND.search(said):
+        ahead = _looks(clause) if _ENDS.match(after) and not _BESIDE.match(after) else None
+        return None if ahead is None else calendar.weekend(at if ahead else at - timedelta(days=7))
+    if _LASTS.match(said) and (not _AHEAD.search(clause) or _FROM.match(after)):
+        return None  # how long it took, or counted from another day
     if "next " in said.lower() and _MONTH.search(said):
         return None  # in August, "next September" is the one to come, or a year from it
     if _TOLD.search(said):
-        return mention.period
-    yearly = _YEARLY.search(_sentence(words, mention))
-    return None if yearly else _agreeing(_nearest(mention.period, at), clause, at)
+        open_end = "end of the" in said.lower() and not alone
+        over = "this " in said.lower() and mention.first > at and _looks(clause) is False  # "lost them this winter"
+        return None if open_end or over else mention.period
+    if _YEARLY.search(_sentence(words, mention)) or _YEAR.search(words):
+        return None
+    if _whole(mention.period) and not _ENDS.match(after):
+        return None  # "winter evenings" come every year, and "July 16-18" is no month
+    return _agreeing(_nearest(mention.period, at), clause, at)
 
 
 def _agreeing(period: Period | None, clause: str, at: date) -> Period | None:
-    """The period, unless the words around it look the other way."""
-    ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
-    if period is None:
-        return None
+    """The period, unless the words around it look the other way; a month or a season only where they look there."""
+    ahead = _looks(clause)
+    if period is None or (_whole(period) and (ahead is None or period.first <= at <= period.last)):
+        return None  # who means this month says so
     if period.last < at:
-        return period if (behind and not ahead) or (not ahead and at - period.last <= _SOON) else None
-    return None if behind and not ahead and period.first > at else period
+        return period if ahead is False or (ahead is None and at - period.last <= _SOON) else None
+    return None if ahead is False and period.first > at else period
+
+
+def _looks(clause: str) -> bool | None:
+    """Whether words look ahead, or behind; None where they do neither, or both."""
+    ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
+    return None if ahead == behind else ahead
 
 
 def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at: date) -> Period | None:
@@ -177,6 +200,7 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
     if (
         not _ENDS.match(after)
         or _NUMBERS_IT.match(after)
+        or _BESIDE.match(after)
         or (day in _SHORT and not found.group().lower().startswith(("on ", which or "\0")))
     ):
         return None
@@ -184,8 +208,8 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
         near = which == "last" and at - mention.first <= _YESTERDAY  # nobody says "last Friday" of yesterday
         either = which == "next" and mention.first.weekday() > at.weekday()  # of this week, or of the next
         return None if near or either else mention.period
-    ahead, behind = bool(_AHEAD.search(clause)), bool(_BEHIND.search(clause))
-    if ahead == behind or (behind and _INTENDS.search(clause)):
+    ahead = _looks(clause)
+    if ahead is None or (not ahead and _INTENDS.search(clause)):
         return None
     gap = (mention.first.weekday() - at.weekday()) % 7
     if not gap:
@@ -193,11 +217,18 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
     return calendar.day(at + timedelta(days=gap if ahead else gap - 7))
 
 
-def _of_weekday(weekday: int, day: date, at: date, *, months: bool) -> Period | None:
-    """The nearest day of that number that is such a weekday: in a year around, or, without a month, in a month around.
-    None where there is none: then somebody is mistaken."""
+def _on_weekday(weekday: int, day: date, *, months: bool) -> list[date]:
+    """The days of that number that are such a weekday: in the years around, or, without a month, in the months around.
+    None where somebody is mistaken."""
     steps = (-1, 0, 1) if months else range(-24, 25, 12)
-    days = [there for step in steps if (there := _in_month(day, step, day.day)) and there.weekday() == weekday]
+    return [there for step in steps if (there := _in_month(day, step, day.day)) and there.weekday() == weekday]
+
+
+def _near_weekday(days: list[date], clause: str, at: date) -> Period | None:
+    """The nearest of the days; where one lies before and another behind, that to which the words look."""
+    days = [there for there in days if abs(there - at) <= REACH]
+    if min(days, default=at) < at < max(days, default=at):
+        days = [there for there in days if (there > at) == _looks(clause)]
     return calendar.day(min(days, key=lambda there: abs(there - at))) if days else None
 
 
@@ -243,7 +274,7 @@ def _recurs(words: str, mention: Mention) -> bool:
         return True
     if not _WEEKDAY.fullmatch(said) and not _NTH.fullmatch(said):
         return bool(
-            re.search(r"\b(?:every|each|always|usually|yearly)\b", _sentence(words, mention), re.IGNORECASE)
+            re.search(r"\b(?:every|each|always|never|usually|yearly)\b", _sentence(words, mention), re.IGNORECASE)
         ) and (mention.period.grain in (Grain.MONTH, Grain.SEASON, Grain.DAY) and not _TOLD.search(said))
     return bool(_RECURS_AFTER.match(after)) or bool(_HABIT.search(_clause(words, mention)))
 
