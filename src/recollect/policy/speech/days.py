@@ -18,9 +18,9 @@ _YESTERDAY = timedelta(days=2)
 _SATURDAY = 5
 _CLAUSE = re.compile(r"[,;:.!?] |\n| (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
-    r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should(?!'ve| have)|plan\w*|due|deadline|until|till|by|"
-    r"next|tomorrow|upcoming|coming|scheduled|booked|starts?|begins?|ends?|leaves?|expires?|moving|flying|is on|are on|"
-    r"let's|(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
+    r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should(?!'ve| have)|plan\w*|due|deadline|"
+    r"until|till|by|next|tomorrow|upcoming|coming|scheduled|booked|starts?|begins?|ends?|leaves?|expires?|moving|flying|"
+    r"is on|are on|let's|(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
@@ -41,7 +41,8 @@ _RECURS_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _RECURS_AFTER = re.compile(
-    r"s\b|\s*(?:mornings|evenings|afternoons|nights|(?:and|or|to|till|until|through|[-\u2013/,&+])\s*(?:mon|tue|wed|thu|fri|sat|sun))",
+    r"s\b|\s*(?:mornings|evenings|afternoons|nights|(?:and|or|to|till|until|through|[-\u2013/,&+])\s*"
+    r"(?:mon|tue|wed|thu|fri|sat|sun))",
     re.IGNORECASE,
 )
 _HABIT = re.compile(
