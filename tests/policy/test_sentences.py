@@ -155,3 +155,4 @@ def test_dots_before_a_small_letter_end_no_sentence():
         "Long story…",
         "Next time.",
     ]
+    assert len(sentences("8081 is taken by Jenkins... actually no, we shut that down.")) == 2

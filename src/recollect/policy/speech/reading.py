@@ -20,7 +20,7 @@ from recollect.policy.speech.planted import planted
 from recollect.policy.speech.quoting import Piece, fits, leading, pieces, quotation, room_of, unended
 from recollect.policy.speech.remark import Remark, Weights
 from recollect.policy.speech.secret_words import gives_away
-from recollect.policy.speech.sentences import Sentence, sentences, words
+from recollect.policy.speech.sentences import CORRECTS, Sentence, sentences, words
 from recollect.policy.speech.third_person import told
 from recollect.policy.wording import Sound, check, check_quotation
 
@@ -53,12 +53,6 @@ _SPOKEN_OF = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"(?<=[a-z,;:] )[A-ZÀ-ÖØ-Þ][\w-]+|\b(?:my|our|the) [a-z-]+\b")
-_CORRECTS = re.compile(
-    r"(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|correction|"
-    r"scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|or rather|"
-    r"actually,? (?:no|it's|make|the)|not \S+,? but)\b",
-    re.IGNORECASE,
-)
 _FRAGMENT = 3  # words that only announce what follows: "typo, sorry!!"
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
 _SAYING = 5
@@ -272,7 +266,7 @@ class _Reader:
     def _corrects(self, place: int, number: int) -> bool:
         worth = self._worth(place, number)
         likely = worth is not None and worth.kinds.get("correction", 0.0) >= _CORRECTION and worth.keep >= self._keep
-        return bool(_CORRECTS.match(self._said(place)[number].text)) or likely
+        return bool(CORRECTS.match(self._said(place)[number].text)) or likely
 
     def _take_back(self, place: int, number: int) -> bool:
         """A correction with what it takes back, which is kept no longer by itself. False where nothing is found that

@@ -41,6 +41,12 @@ _END = re.compile(
     r"[.!?…؟۔।॥։።။]+[)\"'”’\]]*(?=\s)|[。！？]+[」』）]*|\.{2,}(?=\w)"  # noqa: RUF001
     r"|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?= +[A-Z])"
 )
+CORRECTS = re.compile(
+    r"(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|correction|"
+    r"scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|or rather|"
+    r"actually,? (?:no|it's|make|the)|not \S+,? but)\b",
+    re.IGNORECASE,
+)
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|no|nr|approx|ca|inc|ltd|co|[ap]\.m|bzw|usw|"
     r"z\.b|d\.h|ggf|mme|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|\d{1,2})$",
@@ -175,9 +181,13 @@ def _ends(line: str) -> list[int]:
         match.end()
         for match in _END.finditer(line)
         if not (match.group() == "." and _abbreviates(line, match.start(), match.end()))
-        and not (match.group().startswith(("…", "..")) and line[match.end() :].lstrip()[:1].islower())
+        and not (match.group().startswith(("…", "..")) and _goes_on(line[match.end() :].lstrip()))
         and not (match.group()[0] == "!" and _FACTORIAL.search(line[max(0, match.start() - 3) : match.end() + 3]))
     ]
+
+
+def _goes_on(rest: str) -> bool:
+    return rest[:1].islower() and not CORRECTS.match(rest)
 
 
 def _abbreviates(line: str, stop: int, after: int) -> bool:
