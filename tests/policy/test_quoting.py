@@ -283,6 +283,18 @@ def test_a_few_words_before_a_remark_in_its_own_turn_say_what_it_is_about():
     assert "Then the AGM." in one.served
 
 
+def test_a_name_before_a_remark_in_its_own_turn_comes_with_it():
+    found = kept(("Ann", "name? job?"), ("Colm", "Aoife. she's a vet nurse in Fermoy."), fresh=1)
+    assert all("Aoife." in one.served for one in found)
+
+
+def test_a_question_for_yes_or_no_brings_what_stands_before_it():
+    found = kept(("assistant", "A friend as much as a tenant. Is there family?"), ("Moira", "daughter ewa"), fresh=1)
+    assert [one.served for one in found] == [
+        'After "A friend as much as a tenant. Is there family?", Moira said on 3 May 2025: "daughter ewa"'
+    ]
+
+
 def test_an_answer_that_stands_by_itself_comes_without_its_question():
     [one] = kept(
         ("assistant", "Where shall the party be?"),

@@ -13,7 +13,7 @@ _MONTHS = (
 )  # fmt: skip
 GAP = " … "
 """Stands between words of several turns."""
-_ASKS = re.compile(
+ASKS = re.compile(
     r"(?:^|[.!?…,;:]\s)\W*(?:(?:and|so|but|ok|then|also|at|in|on|by|to|for|with|from|since|until)\s)*"
     r"(?:what|which|who|whose|when|where|why|how)\b[^.!?]*[?？]\W*$",  # noqa: RUF001
     re.IGNORECASE,
@@ -94,7 +94,7 @@ class Quotation:
         """Whether somebody else asked which, when or how. Of an offer, and of whatever else was said before the words,
         nobody can tell that they answer it; of what several turns said neither."""
         others = self.excerpts[0].event_id != self.excerpts[-1].event_id
-        return others and GAP not in self.asked and bool(_ASKS.search(self.asked))
+        return others and GAP not in self.asked and bool(ASKS.search(self.asked))
 
     @property
     def _day(self) -> str:

@@ -36,7 +36,7 @@ _INTENDS = re.compile(r"\bto (?!the|an?|my|our|his|her|their|this|that)[a-z]+\b"
 """What was decided in the past may lie ahead: "we decided to move on Friday"."""
 _RECURS_BEFORE = re.compile(
     r"\b(?:every|each|any|alternate|other|most|all|always|usually|only|first|second|third|fourth|last)"
-    r"\s+(?:on\s+)?(?:\w+\s+)?$|\b(?:an?|some|another|one|good|holy|ash|palm|easter|shrove|whit|black|cyber)\s+$"
+    r"\s+(?:on\s+)?(?:\w+\s+)?$|\b(?:an?|the|some|another|one|good|holy|ash|palm|easter|shrove|whit|black|cyber)\s+$"
     r"|\b(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)\w*\s*(?:,|and|or|to|through|[-\u2013/&+])\s*(?:on )?$",
     re.IGNORECASE,
 )
@@ -63,7 +63,7 @@ _ENDS = re.compile(
 )
 """What follows a weekday or "the 3rd" where a day is meant; before a noun it names the noun: "a Saturday girl"."""
 _FROM = re.compile(r" (?:from|before|after|of)\b", re.IGNORECASE)
-_BESIDE = re.compile(r" (?:before|after)\b| in (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
+_BESIDE = re.compile(r" (?:before|after|week)\b| in (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 """What moves a weekday or a weekend to another time."""
 _WEEKEND = re.compile(r"\bthe weekend$", re.IGNORECASE)
 _NUMBERS_IT = re.compile(r"\s*,? the \w+(?:st|nd|rd|th)\b", re.IGNORECASE)
@@ -147,7 +147,7 @@ def _sure(words: str, mention: Mention, at: date, *, alone: bool) -> Period | No
     if not mention.relative:
         return mention.period
     said, after = words[mention.start : mention.end], words[mention.end :]
-    if _recurs(words, mention) or after.lower().startswith((" of ", "'s ", "\u2019s ", " after next")):
+    if _recurs(words, mention) or after.lower().startswith((" of ", "'s ", "\u2019s ", " after next", " week")):
         return None
     if _COUNTED.search(words[: mention.start]) or _VAGUE.search(said):
         return None

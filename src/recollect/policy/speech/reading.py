@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from recollect.domain.event import Event
 from recollect.domain.judgement import Weighed
-from recollect.domain.quotation import GAP, Quotation
+from recollect.domain.quotation import ASKS, GAP, Quotation
 from recollect.policy.calendar import MONTHS, WEEKDAYS
 from recollect.policy.secrets import redact
 from recollect.policy.speech import days
@@ -128,10 +128,10 @@ class _Reader:
         here = [group for group in self.groups if group.members[-1][0] == place]
         corrected = any(group.corrects for group in here)  # what is answered may hold what is taken back
         for group in (one for one in here if not one.corrects):
-            self._go_on(group)
             group.asked = self._context(group, place if corrected else place - 3)
             while group.asked and not self._whole(group):
                 group.asked = group.asked[1:]
+            self._go_on(group)
 
     def _go_on(self, group: _Group) -> None:
         """A sentence that is kept alone gets the one behind it, which mostly says more of the same."""
@@ -225,7 +225,8 @@ class _Reader:
         asks = [one for one in before[-3:] if _ASKS.search(self._text(*one))]
         answers = len(words(first)) <= _SHORT and not _GOES_ON.match(first) and not self._orders(place, number)
         if self._length(asks) > 1 and not number and answers:
-            return before[before.index(asks[0]) :] if asks[-1] == before[-1] else asks[-1:]
+            wanted = before[before.index(asks[0]) :] if ASKS.search(self._text(*asks[-1])) else before
+            return wanted if asks[-1] == before[-1] else asks[-1:]
         stands = not leans(first) and not self._assents(place, number)
         if stands and (self._terse or (not number and _STANDS.search(first))):
             return ()
@@ -234,7 +235,7 @@ class _Reader:
         if self._length(own) > 1:
             return own
         earlier = [self._before(place, one) for one in range(place - 1, since - 1, -1)]
-        return next((found for found in earlier if self._length(found) > _BARE), ())
+        return [*next((found for found in earlier if self._length(found) > _BARE), ()), *own]
 
     def _length(self, found: Sequence[tuple[int, int]]) -> int:
         return sum(len(words(self._text(*one))) for one in found)
