@@ -15,6 +15,7 @@ import pytest
 
 from recollect import Memory, open_memory
 from recollect.interfaces.cli.app import run
+from tests.postgres import fresh_database
 
 PROGRAM = Path(sys.executable).with_name("recollect")
 
@@ -55,6 +56,16 @@ class CommandLine:
 
     def last_entry(self) -> int:
         return self.do("history", "--limit", 1, "--json").document["entries"][0]["seq"]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request: pytest.FixtureRequest, tmp_path: Path, postgres_server: str) -> Iterator[str]:
+    """The address of an empty store, on each engine in turn."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "memory.db")
+        return
+    with fresh_database(postgres_server) as url:
+        yield url
 
 
 @pytest.fixture

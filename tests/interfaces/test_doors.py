@@ -1,7 +1,6 @@
 """Privacy at every route, tool and command: a colleague asks everywhere, and a private word comes out nowhere."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,17 +23,7 @@ from recollect.interfaces.presence import Presence
 from tests.doors import COLLEAGUES, INSIDER, QUESTIONS, SALON, House, furnished, leaking
 from tests.interfaces.conftest import CommandLine
 from tests.interfaces.inside import Inside, inside
-from tests.postgres import fresh_database
 from tests.worlds import World
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(request: pytest.FixtureRequest, tmp_path: Path, postgres_server: str) -> Iterator[str]:
-    with ExitStack() as stack:
-        if request.param == "postgres":
-            yield stack.enter_context(fresh_database(postgres_server))
-        else:
-            yield str(tmp_path / "memory.db")
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What was said in private, asked for by a colleague over HTTP, MCP and the command line, on both engines."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,7 +15,6 @@ from recollect.domain.scope import Role
 from tests.confided import LATER, OPEN, PRIVATE, QUESTION, SECRET, THREAD, Confided, confide
 from tests.interfaces.conftest import CommandLine
 from tests.interfaces.inside import Inside, inside
-from tests.postgres import fresh_database
 from tests.worlds import World
 
 QUESTIONS = (QUESTION, "diabetes", "boathouse")
@@ -27,15 +25,6 @@ COLLEAGUES = {
     "moderator": ("mona", Role.MODERATOR, {}),
     "admin": ("root", Role.ADMIN, {}),
 }
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def where(request: pytest.FixtureRequest, tmp_path: Path, postgres_server: str) -> Iterator[str]:
-    with ExitStack() as stack:
-        if request.param == "postgres":
-            yield stack.enter_context(fresh_database(postgres_server))
-        else:
-            yield str(tmp_path / "memory.db")
 
 
 @pytest.fixture
