@@ -25,7 +25,7 @@ WEIGHTS = Path(__file__).parents[1] / "src/recollect/policy/clues/weights.py"
 FLOOR = 1e-4
 PRECISION = 0.85
 """How often a pair that is called a contradiction must be one, on our own rows."""
-NEGLIGIBLE = 0.03
+NEGLIGIBLE = 0.04
 """What weighs less than this beside a judge's word is left out."""
 
 

@@ -105,6 +105,7 @@ def test_a_name_a_number_and_an_intention_are_no_day(said: str):
         "He lost his hives this summer.",
         "We will leave on Good Friday and stay till the Monday.",
         "We will start tomorrow week.",
+        "Finance restates the previous month until the 5th.",
         "We will start on friday week.",
         "We will be in Rome in March 16-18.",
         "bins thursday\nback soon, I left early",

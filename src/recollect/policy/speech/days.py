@@ -84,8 +84,10 @@ _TOLD = re.compile(
 )
 """A time that is reckoned from the day it was said on."""
 _LASTS = re.compile(r"(?:with)?in (?:\d|an? |one|two|three|four|five|six|seven|eight|nine|ten)", re.IGNORECASE)
-_VAGUE = re.compile(r"\b(?:few|couple|several)\b|\bin the (?:last|past|previous)\b|\bover the\b", re.IGNORECASE)
-"""How long something took, or a time that nobody counted."""
+_VAGUE = re.compile(
+    r"\b(?:few|couple|several)\b|\bover the\b|\bthe (?:last|past|previous|next|coming) (?!weekend)", re.IGNORECASE
+)
+"""How long something took, a time that nobody counted, or one that is seen from another."""
 _COUNTED = re.compile(r"\b(?:days?|weeks?|months?|years?|fortnight) (?:from|before|after)\s*(?:the )?$", re.IGNORECASE)
 """What counts from a time that is named, rather than naming it: "a fortnight before Easter"."""
 _UNTIL = re.compile(r"\b(?:until|till|til|through|expires(?: on)?|ends(?: on)?)\s*(?:on |the )?$", re.IGNORECASE)

@@ -213,10 +213,12 @@ class _Reader:
     def _context(self, group: _Group, since: int) -> Sequence[tuple[int, int]]:
         """What a remark lives from: the questions that it answers, or else what was said last before it, since a turn;
         and what that itself refers to, as much as fits."""
-        found = self._said_before(group, since)
-        first, place = (self._text(*found[0]), found[0][0]) if found else ("", 0)
-        rooted = not (refers(first) or (leans(first) and not _ASKS.search(first)))
-        return found if self._terse or not found or rooted else [*self._before(place, max(since, place - 1)), *found]
+        found = list(self._said_before(group, since))
+        if self._terse or not found or (ASKS.search(self._text(*found[-1])) and not refers(self._text(*found[0]))):
+            return found
+        for place in range(found[0][0] - 1, since - 1, -1):
+            found = [*self._before(place + 1, place), *found]
+        return found
 
     def _said_before(self, group: _Group, since: int) -> Sequence[tuple[int, int]]:
         place, number = group.members[0]

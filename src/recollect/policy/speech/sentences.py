@@ -42,8 +42,8 @@ _END = re.compile(
     r"|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?= +[A-Z])"
 )
 CORRECTS = re.compile(
-    r"(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|correction|"
-    r"scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|or rather|"
+    r"\W*(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|"
+    r"correction|scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|or rather|"
     r"actually,? (?:no|it's|make|the)|not \S+,? but)\b",
     re.IGNORECASE,
 )
