@@ -66,7 +66,11 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly(recollect: CommandLine, st
 
 def test_ctrl_c_is_quiet(recollect: CommandLine):
     running = subprocess.Popen(
-        [PROGRAM, "remember", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [PROGRAM, "remember", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's job in the background ignores it
     )
     assert running.stdin
     running.stdin.write(b"tea " * 50_000)  # more than a pipe holds: who is through with this knows that it reads

@@ -43,8 +43,8 @@ _END = re.compile(
 )
 CORRECTS = re.compile(
     r"\W*(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|"
-    r"correction|scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|or rather|"
-    r"actually,? (?:no|it's|make|the)|not \S+,? but)\b",
+    r"correction|scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|"
+    r"or rather|actually,? (?:no|it's|make|the)|not \S+,? but)\b",
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(
