@@ -93,7 +93,7 @@ _NAMES = {"may", "jan", "april", "june", "august"}
 """Months that people are called."""
 _DOUBTFUL = {"mar", "march", "sun", "sat", "mon", "wed", "fri", "dec", "fall", "second", *_NAMES}
 _BEFORE_A_NAME = re.compile(
-    r"\b(?:in|on|by|since|until|till|from|of|before|after|for|early|late|mid|due|to|between)[ -]$", re.I
+    r"\b(?:in|on|by|since|until|till|from|of|before|after|for|early|late|mid|due|to|through|between)[ -]$", re.I
 )
 
 _TRIGGER = re.compile(
