@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from recollect.domain.event import Event
+from recollect.domain.judgement import Heard, Weighed
 from recollect.errors import ModelFailed
 from recollect.policy.speech.hearing import heard
 from recollect.policy.speech.plain_weights import plain_weights
@@ -12,13 +14,35 @@ from recollect.ports import Keeper
 
 log = logging.getLogger("recollect.weighing")
 
+_FEW = 12
+"""Words of a sentence that is all that somebody says. What was said before it, such as a greeting, can mislead a
+keeper, so that it is weighed by itself as well."""
+
 
 def weigh(turns: Sequence[Event], places: Iterable[int], keeper: Keeper | None) -> Weights:
     """What the sentences of the turns at some places are worth; turns without prose are left out."""
     read = heard(turns, sorted(places))
     if keeper is not None and read:
         try:
-            return dict(zip(read, keeper.weigh(list(read.values())), strict=True))
+            found = dict(zip(read, keeper.weigh(list(read.values())), strict=True))
+            alone = {place: replace(turn, before="") for place, turn in read.items() if _lone(turn)}
+            for place, again in zip(alone, keeper.weigh(list(alone.values())), strict=True):
+                found[place] = (_surer(*found[place], *again),)
+            return found
         except ModelFailed as failed:
             log.warning("sentences are weighed by plain signs for now: %s", failed.what)
     return {place: plain_weights(turn) for place, turn in read.items()}
+
+
+def _lone(turn: Heard) -> bool:
+    few = len(turn.sentences) == 1 and len(turn.sentences[0].split()) <= _FEW
+    return few and turn.role == "user" and bool(turn.before)
+
+
+def _surer(one: Weighed, other: Weighed) -> Weighed:
+    """The reading by which a sentence is worth more; what either finds private or planted is."""
+    return replace(
+        max(one, other, key=lambda weighed: weighed.keep),
+        private=max(one.private, other.private),
+        injection=max(one.injection, other.injection),
+    )

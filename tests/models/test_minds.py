@@ -11,6 +11,8 @@ from recollect.models import judge, keeper, network
 from recollect.models.judge import LocalJudge
 from recollect.models.keeper import LocalKeeper
 from recollect.policy.speech.reading import KEEP
+from recollect.write.extract import extract
+from tests.policy import talk
 
 CLASH = ("Ines is allergic to hazelnuts.", "Ines is not allergic to hazelnuts.")
 APART = ("Ines is allergic to hazelnuts.", "Ines's brother plays the cello.")
@@ -93,3 +95,45 @@ def test_the_table_of_words_is_read_once_for_all_minds():
     LocalJudge().compare([CLASH])
     LocalKeeper().weigh([Heard(sentences=("x",))])
     assert network._vocabulary.cache_info().currsize == 1
+
+
+PLAIN = (
+    "My name is Sam.",
+    "I'm allergic to walnuts.",
+    "I prefer tea over coffee.",
+    "I live in Berlin.",
+    "I have two cats.",
+    "My wife's name is Anna.",
+    "I'm vegetarian.",
+    "Our standup is at 9:30.",
+    "I moved to Lisbon last month.",
+    "We use PostgreSQL 16 in production.",
+    "Always answer in French.",
+    "I'm a nurse.",
+    "I hate mushrooms.",
+)
+IDLE = (
+    "Thanks a lot!",
+    "Sounds good.",
+    "Haha, no way!",
+    "What time is it?",
+    "Write a poem about cats.",
+    "Fix the bug in line 3.",
+    "I don't understand.",
+    "I'm bored.",
+    "Good morning!",
+    "Run the tests.",
+    "You're right.",
+)
+GREETING = [("Sam", "Hi there!"), ("assistant", "Hello! How can I help you today?")]
+DINNER = [("Sam", "Can you help me plan dinner?"), ("assistant", "Sure! How about pasta with pesto?")]
+
+
+@pytest.mark.parametrize("before", [[], GREETING, DINNER])
+def test_of_one_sentence_alone_what_people_say_of_themselves_is_kept_and_small_talk_is_not(
+    before: list[tuple[str, str]],
+):
+    """The first thing that anybody tries."""
+    for said in (*PLAIN, *IDLE):
+        events = talk.turns(*before, ("Sam", said))
+        assert bool(extract(events, frozenset({len(before)}), LocalKeeper())) is (said in PLAIN), said

@@ -350,7 +350,7 @@ def test_nobody_corrects_what_somebody_else_said():
 
 
 def test_what_is_not_worth_keeping_is_not_kept():
-    said = (("Tom", "Good morning to the two of you."), ("Mira", "We sold the old barn."))
+    said = (("Tom", "Good morning to the two of you."), ("Mira", "We sold the old barn. It was green."))
     assert kept(*said, keeper=Fake(lambda _: weighed(KEEP - 0.01, kind="plan")), fresh=1) == []
     assert kept(*said, keeper=Fake(lambda _: weighed(KEEP, kind="plan")), fresh=1)
 

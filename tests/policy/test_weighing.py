@@ -10,7 +10,7 @@ from recollect.errors import ModelFailed
 from recollect.policy.speech.sentences import MOST
 from recollect.weighing import weigh
 from recollect.write.extract import extract
-from tests.policy.talk import Fake, Line, kept, turns
+from tests.policy.talk import Fake, Line, kept, turns, weighed
 
 
 def heard(*lines: Line, of: int) -> list[Heard]:
@@ -39,7 +39,8 @@ def test_other_peoples_words_and_code_are_not_weighed():
 
 
 def test_of_a_long_past_only_its_end_is_read():
-    [one] = heard(*[("Tom", f"{number}: " + "word " * 100) for number in range(5)], ("Mira", "yes"), of=5)
+    said = ("Mira", "Yes. We sold the old barn.")
+    [one] = heard(*[("Tom", f"{number}: " + "word " * 100) for number in range(5)], said, of=5)
     assert one.before.endswith("word")
     assert len(one.before) < 700
 
@@ -51,8 +52,24 @@ def test_a_turn_without_prose_is_not_weighed():
 
 def test_what_is_known_already_is_context_and_not_weighed_again():
     keeper = Fake()
-    extract(turns(("Mira", "We sold the old barn."), ("Mira", "It is green.")), frozenset({1}), keeper)
-    assert [one.sentences for one in keeper.heard] == [("It is green.",)]
+    extract(turns(("Mira", "We sold the old barn."), ("Mira", "It is green. It is old.")), frozenset({1}), keeper)
+    assert [one.sentences for one in keeper.heard] == [("It is green.", "It is old.")]
+
+
+class Misled(Fake):
+    """A keeper that is put off by whatever was said before, and finds private by itself what it would not keep."""
+
+    def weigh(self, turns: Sequence[Heard]) -> list[tuple[Weighed, ...]]:
+        told = {True: weighed(0.1, private=0.9), False: weighed(0.9)}
+        return [tuple(told[bool(turn.before)] for _ in turn.sentences) for turn in turns]
+
+
+def test_a_sentence_that_is_all_that_somebody_says_is_weighed_by_itself_as_well():
+    [[one]] = weigh(turns(("assistant", "Hello!"), ("Mira", "My name is Mira.")), [1], Misled()).values()
+    assert (one.keep, one.private) == (0.9, 0.9)
+    for said in ("My name is Mira. I like tea.", "My name is Mira " + "and more " * 12):
+        [found] = weigh(turns(("assistant", "Hello!"), ("Mira", said)), [1], Misled()).values()
+        assert {one.keep for one in found} == {0.1}
 
 
 def test_only_what_people_say_is_weighed_for_memories():

@@ -26,8 +26,10 @@ from recollect.policy.wording import Sound, check, check_quotation
 
 KEEP = 0.7
 """How likely a sentence must be worth keeping."""
-_PLAIN, _PLAINLY, _OPENING = 0.7, 0.65, 0.35
+_PLAIN, _PLAINLY, _OPENING = 0.5, 0.65, 0.35
 """How likely a plain statement or rule, and how much less sure a keeper must be of one, and of what opens a thread."""
+_LONE = 0.3
+"""How likely a sentence that is all that somebody says, and neither small talk nor a request."""
 ASKED = 0.8
 """The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
 HIDDEN = 0.3
@@ -167,7 +169,9 @@ class _Reader:
         asks = sentence.text.endswith(("?", "？"))  # noqa: RUF001
         asks = asks or (number > 0 and self._text(place, number - 1).endswith("?") and leans(sentence.text))
         plain = worth.kinds.get("statement", 0.0) + worth.kinds.get("rule", 0.0) >= _PLAIN
-        bar = self._keep * (_PLAINLY if plain else 1.0) * (1.0 if place else _OPENING)
+        lone = len(self._said(place)) == 1
+        bar = self._keep * (_PLAINLY if plain else 1.0) * (_OPENING if not place or (plain and lone) else 1.0)
+        bar = min(bar, _LONE) if lone and not self._idle(place, number, (*_IDLE, "instruction", "question")) else bar
         return worth.keep >= (max(self._keep, ASKED) if asks else bar)
 
     def hidden(self, place: int, number: int) -> bool:
@@ -205,10 +209,10 @@ class _Reader:
             for at, said in ((at, self._said(at)[number]) for at, number in group.members)
         ]
 
-    def _idle(self, place: int, number: int) -> bool:
+    def _idle(self, place: int, number: int, kinds: Sequence[str] = _IDLE) -> bool:
         """Whether a sentence is talk that means nothing by itself, as far as a keeper can tell."""
         worth = self._worth(place, number)
-        return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in _IDLE) >= _LIKELY
+        return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in kinds) >= _LIKELY
 
     def _context(self, group: _Group, since: int) -> Sequence[tuple[int, int]]:
         """What a remark lives from: the questions that it answers, or else what was said last before it, since a turn;
