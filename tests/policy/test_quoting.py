@@ -283,6 +283,16 @@ def test_a_few_words_before_a_remark_in_its_own_turn_say_what_it_is_about():
     assert "Then the AGM." in one.served
 
 
+def test_what_was_said_in_another_sitting_is_no_context():
+    """However many turns of the same talk lie between."""
+    said = ("We go up to the cemetery.", "She wants the blue ones.", "ok. it is on the 28th")
+    events = turns(*(("Ann", one) for one in said))
+    events[2] = replace(events[2], ts=events[1].ts + timedelta(days=85))
+    found = extract(events, frozenset({2}), Fake())
+    assert found
+    assert all(one.witnesses == (2,) for one in found)
+
+
 def test_a_name_before_a_remark_in_its_own_turn_comes_with_it():
     found = kept(("Ann", "name? job?"), ("Colm", "Aoife. she's a vet nurse in Fermoy."), fresh=1)
     assert all("Aoife." in one.served for one in found)

@@ -65,8 +65,7 @@ _STANDS = re.compile(  # who speaks of themselves, or names what they speak of
     re.IGNORECASE,
 )
 _SITTING = timedelta(hours=12)
-_BARE = 3
-"""Words of an answer that says nothing by itself."""
+_BARE = 3  # words of an answer that says nothing by itself
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
 _GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)
 """How somebody goes on from their own words, and answers nobody."""
@@ -220,8 +219,9 @@ class _Reader:
         found = list(self._said_before(group, since))
         if self._terse or not found or (ASKS.search(self._text(*found[-1])) and not refers(self._text(*found[0]))):
             return found
-        for place in range(found[0][0] - 1, since - 1, -1):
-            found = [*self._before(place + 1, place), *found]
+        for place in range(found[0][0] - 1, max(since, 0) - 1, -1):
+            if self._one_sitting(group.members[0][0], place):
+                found = [*self._before(place + 1, place), *found]
         return found
 
     def _said_before(self, group: _Group, since: int) -> Sequence[tuple[int, int]]:
@@ -260,7 +260,7 @@ class _Reader:
         """What may be quoted of an earlier turn, where it was said in the same sitting."""
         if not 0 <= earlier < place or self._turns[earlier].role in ("tool", "document", "system"):
             return []
-        if self._turns[place].ts - self._turns[earlier].ts >= _SITTING:
+        if not self._one_sitting(place, earlier):
             return []
         start = 1 + self._turns[earlier].text.rstrip().rfind("\n")  # a list or a letter is not what was said last
         said = enumerate(self._said(earlier))
@@ -269,6 +269,9 @@ class _Reader:
         while found and not asked and _ASKS.search(self._text(*found[-1])):
             found.pop()  # nobody answers that here
         return found
+
+    def _one_sitting(self, place: int, earlier: int) -> bool:
+        return self._turns[place].ts - self._turns[earlier].ts < _SITTING
 
     def _corrects(self, place: int, number: int) -> bool:
         worth = self._worth(place, number)
