@@ -32,7 +32,7 @@ from typing import Any
 
 from bench.labelled import Row, forbidden, matches, messages, quoted, rows, sought, too_long, true_quotation
 from recollect import open_memory
-from recollect.domain.item import Episode
+from recollect.domain.item import Episode, Item
 from recollect.domain.judgement import Heard
 from recollect.memory import Memory
 from recollect.models.keeper import LocalKeeper
@@ -119,7 +119,7 @@ def measure(row: Row, memory: Memory, found: Found, *, by_turn: bool) -> tuple[l
 def _recalled(row: Row, kept: Sequence[Shown], found: Found, counts: Sequence[Count]) -> list[str]:
     missed: list[str] = []
     for fact in sought(row):
-        hit = next((shown.item for shown in kept if matches(shown.words, fact)), None)
+        hit = _telling(fact, kept)
         for count in counts:
             count.facts += 1
             count.recalled += hit is not None
@@ -130,6 +130,13 @@ def _recalled(row: Row, kept: Sequence[Shown], found: Found, counts: Sequence[Co
         elif "importance" in fact:
             found.importances.append((fact["importance"], hit.importance))
     return missed
+
+
+def _telling(fact: Mapping[str, Any], kept: Sequence[Shown]) -> Item | None:
+    """The memory that tells a fact: rather one whose own words do than one that quotes them as said before."""
+    found = [shown for shown in kept if matches(shown.words, fact)]
+    own = [shown for shown in found if matches(shown.words[slice(*(quoted(shown.words) or (0, None)))], fact)]
+    return next((shown.item for shown in (*own, *found)), None)
 
 
 def _kept(row: Row, texts: Sequence[str], found: Found, counts: Sequence[Count]) -> list[str]:
