@@ -22,6 +22,7 @@ _CATEGORIES: Mapping[str, re.Pattern[str]] = {
     "relationships": re.compile(r"\b(?:sister|brother|mother|father|wife|husband|son|daughter|friend|dog|cat)\b", re.I),
     "profile": re.compile(r"\b(?:i'm|i am|i live|i work|my name)\b", re.IGNORECASE),
 }
+_WORTH = (0.05, 0.1, 0.5, 0.75, 0.95)  # by how many signs speak for it
 
 
 def plain_weights(turn: Heard) -> list[Weighed]:
@@ -35,7 +36,7 @@ def _weighed(text: str) -> Weighed:
     found = {name: float(bool(pattern.search(text))) for name, pattern in _CATEGORIES.items()} | {"knowledge": 0.5}
     whole = sum(found.values())
     return Weighed(
-        keep=min(0.95, max(0.05, 0.25 * signs)),
+        keep=_WORTH[max(0, min(signs, 4))],
         kinds={"question" if text.rstrip().endswith("?") else "statement": 1.0},
         categories={name: share / whole for name, share in found.items()},
         importance=3.0,

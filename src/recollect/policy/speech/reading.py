@@ -34,8 +34,7 @@ ASKED = 0.8
 """The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
-_CORRECTION, _CORRECTED = 0.5, 0.4  # somebody took the trouble
-_ASSENT = 0.4
+_CORRECTION, _CORRECTED, _ASSENT = 0.5, 0.4, 0.4  # somebody took the trouble
 _SHORT = 16
 """Words of an answer up to which its question is quoted with it."""
 _LIKELY = 0.5
