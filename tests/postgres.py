@@ -8,6 +8,10 @@ from uuid import uuid4
 import psycopg
 from psycopg import sql
 
+from recollect.ports import Store
+from recollect.store.postgres.engine import PostgresEngine
+from recollect.store.sql import SqlStore
+
 
 def database_url(server: str, name: str) -> str:
     """The URL of one database on the server that `server` is a URL of."""
@@ -26,6 +30,14 @@ def fresh_database(server: str) -> Iterator[str]:
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+@contextmanager
+def opened_store(url: str) -> Iterator[Store]:
+    """The store in a database, closed afterwards."""
+    store = SqlStore(PostgresEngine(url, create=True))
+    yield store
+    store.close()
 
 
 def drop_jobs(url: str) -> None:

@@ -9,10 +9,9 @@ import pytest
 
 from recollect.domain.ids import TenantId
 from recollect.ports import Store
-from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
-from tests.postgres import drop_jobs, fresh_database
+from tests.postgres import drop_jobs, fresh_database, opened_store
 from tests.worlds import DAWN, World
 
 ENGINES = ("sqlite", "postgres")
@@ -62,9 +61,8 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def postgres_store(postgres_url: str) -> Iterator[Store]:
-    store = SqlStore(PostgresEngine(postgres_url, create=True))
-    yield store
-    store.close()
+    with opened_store(postgres_url) as store:
+        yield store
 
 
 @pytest.fixture

@@ -12,10 +12,9 @@ from recollect.domain import codec
 from recollect.domain.ids import TenantId
 from recollect.errors import RecollectError
 from recollect.ports import Store
-from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
-from tests.postgres import fresh_database
+from tests.postgres import fresh_database, opened_store
 from tests.worlds import DAWN, World, furnish
 
 
@@ -28,9 +27,8 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def postgres_store(postgres_url: str) -> Iterator[Store]:
-    store = SqlStore(PostgresEngine(postgres_url))
-    yield store
-    store.close()
+    with opened_store(postgres_url) as store:
+        yield store
 
 
 def tenants_of(backup: Path, engine: str) -> dict[str, list[str]]:

@@ -15,12 +15,11 @@ from recollect.domain.ids import TenantId
 from recollect.domain.item import Fact
 from recollect.errors import Gone, NotFound, Stale, StoreBusy
 from recollect.ports import Store
-from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sidecar import FileErasures
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite import engine as sqlite
 from recollect.store.sqlite.engine import SqliteEngine
-from tests.postgres import fresh_database
+from tests.postgres import fresh_database, opened_store
 from tests.store.conftest import new_world
 from tests.store.erasures import PLACES, Garden, left_in_database, left_in_files, planted, uproot
 from tests.worlds import DAWN, MIRA, World
@@ -35,9 +34,8 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def postgres_store(postgres_url: str) -> Iterator[Store]:
-    store = SqlStore(PostgresEngine(postgres_url))
-    yield store
-    store.close()
+    with opened_store(postgres_url) as store:
+        yield store
 
 
 # -- at the door --------------------------------------------------------------------------------------------
