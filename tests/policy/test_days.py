@@ -31,6 +31,7 @@ JANUARY = datetime(2025, 1, 10, 12, tzinfo=UTC)
         ("Next month we paint.", "Next month [March 2026] we paint."),
         ("Last year was dry.", "Last year [2025] was dry."),
         ("The fair is on 14 March.", "The fair is on 14 March [14 March 2026]."),
+        ("She starts on 2 March, Monday to Thursday.", "She starts on 2 March [2 March 2026], Monday to Thursday."),
         ("9 March 18:30 we start.", "9 March [9 March 2026] 18:30 we start."),
         (
             "Friday is his last day, he is leaving on friday.",

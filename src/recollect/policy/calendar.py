@@ -71,16 +71,6 @@ class Period:
                 middle = self.first + (self.last - self.first) / 2
                 return f"{MONTHS[middle.month - 1]} {middle.year}"
 
-    @property
-    def preposition(self) -> str:
-        match self.grain:
-            case Grain.DAY | Grain.WEEKEND:
-                return "on"
-            case Grain.AROUND:
-                return "around"
-            case _:
-                return "in"
-
 
 def day(at: date) -> Period:
     return Period(at, at, Grain.DAY)

@@ -146,25 +146,6 @@ def looks_back(text: str) -> bool:
     return len(_BACKWARDS.findall(text)) > len(_FORWARDS.findall(text))
 
 
-def absolute(text: str, at: date) -> str:
-    """The text with the times that depend on the day it was said on put as days of the calendar."""
-    parts: list[str] = []
-    position = 0
-    for mention in mentions(text, at):
-        if not mention.relative:
-            continue
-        parts += [text[position : mention.start], _written(text, mention)]
-        position = mention.end
-    return "".join([*parts, text[position:]]) if parts else text
-
-
-def _written(text: str, mention: Mention) -> str:
-    words = str(mention.period)
-    if not _BEFORE_A_NAME.search(text[: mention.start]):
-        words = f"{mention.period.preposition} {words}"
-    return words[0].upper() + words[1:] if text[mention.start].isupper() and mention.start == 0 else words
-
-
 def _plausible(text: str, match: re.Match[str]) -> bool:
     """Whether a word that is also another word ("may", "sun"), or a part of one ("Jun-ho"), is meant as a time here."""
     if _GOES_ON.match(text, match.end()) or _NEXT_SENTENCE.search(match.group()):

@@ -294,14 +294,15 @@ def _clause(words: str, mention: Mention) -> str:
 
 
 def _joined(words: str, found: list[Mention]) -> list[Mention]:
-    """A weekday beside its date is one time: "Saturday the 19th" """
+    """A weekday beside its date is one time, "Saturday the 19th", unless it begins a span of weekdays."""
     joined: list[Mention] = []
     for mention in found:
         last = joined[-1] if joined else None
         if last and last.relative and mention.relative and not words[last.end : mention.start].strip(" ,("):
             both = (words[last.start : last.end], words[mention.start : mention.end])
             weekdays = [one for one in both if _WEEKDAY.fullmatch(one)]
-            if len(weekdays) == 1 and mention.period.grain is Grain.DAY:
+            recurs = weekdays[-1:] == [both[1]] and _RECURS_AFTER.match(words, mention.end)
+            if len(weekdays) == 1 and mention.period.grain is Grain.DAY and not recurs:
                 other = mention if _WEEKDAY.fullmatch(both[0]) else last
                 joined[-1] = Mention(last.start, mention.end, other.period, relative=True)
                 continue
