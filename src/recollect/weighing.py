@@ -16,7 +16,8 @@ log = logging.getLogger("recollect.weighing")
 
 _FEW = 12
 """Words of a sentence that is all that somebody says. What was said before it, such as a greeting, can mislead a
-keeper, so that it is weighed by itself as well."""
+keeper, so that it is weighed by itself as well, unless it is worth keeping as it stands."""
+_SURE = 0.7
 
 
 def weigh(turns: Sequence[Event], places: Iterable[int], keeper: Keeper | None) -> Weights:
@@ -25,7 +26,8 @@ def weigh(turns: Sequence[Event], places: Iterable[int], keeper: Keeper | None) 
     if keeper is not None and read:
         try:
             found = dict(zip(read, keeper.weigh(list(read.values())), strict=True))
-            alone = {place: replace(turn, before="") for place, turn in read.items() if _lone(turn)}
+            open_ = [place for place, turn in read.items() if _lone(turn) and found[place][0].keep < _SURE]
+            alone = {place: replace(read[place], before="") for place in open_}
             for place, again in zip(alone, keeper.weigh(list(alone.values())), strict=True):
                 found[place] = (_surer(*found[place], *again),)
             return found

@@ -47,8 +47,7 @@ _RECURS_AFTER = re.compile(
 )
 _HABIT = re.compile(
     r"\b(?:usually|always|never|normally|every|each|weekly|monthly|yearly|annually|generally|per week|a week|"
-    r"(?:i|we|you|they) (?:don't |do not )?(?:\w+ )?(?:work|train|play|go|meet|run|swim|have|practi[sc]e|"
-    r"visit|call))\b",
+    r"(?:i|we|you|they) (?:don't |do not )?(?:\w+ )?(?:work|train|play|go|meet|run|swim|have|practi.e|visit|call))\b",
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b(?:(?:19|20)\d\d|(?:next|last|coming|previous) year)\b", re.IGNORECASE)
