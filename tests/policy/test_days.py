@@ -110,6 +110,7 @@ def test_a_name_a_number_and_an_intention_are_no_day(said: str):
         "We will start on friday week.",
         "We will be in Rome in March 16-18.",
         "bins thursday\nback soon, I left early",
+        "march april by miles, everyone wants a knife then",
     ],
 )
 def test_a_day_that_recurs_names_something_else_or_stays_open_has_none(said: str):
@@ -124,6 +125,11 @@ def test_a_day_of_every_year_gets_no_year(said: str):
     """Nobody was born in the nearest year."""
     for month in range(1, 13):
         assert bracketed(said, TUESDAY.replace(month=month)) == said
+
+
+def test_a_day_without_a_year_has_none_where_the_question_names_one():
+    assert dated("yes 4 march", TUESDAY).meant
+    assert not dated("yes 4 march", TUESDAY, "Next year, then: the first Saturday in March?").meant
 
 
 def test_a_weekday_and_its_number_that_fit_before_and_behind_are_the_one_to_which_the_words_look():

@@ -239,6 +239,17 @@ def test_a_sentence_that_leans_on_the_one_before_comes_with_it(leaning: str):
     assert one.quotation.words == f"Ruth runs the mill with Tom. {leaning}"
 
 
+def test_a_question_of_few_words_brings_what_it_asks_about():
+    talk = (
+        ("Ben", "You would get half of the shop."),
+        ("Ana", "Then yes. From when?"),
+        ("Ben", "first of june, I'd say"),
+    )
+    [one] = kept(*talk, fresh=2)
+    assert "half of the shop" in one.served
+    assert "From when?" in one.served
+
+
 def test_what_lies_between_two_sentences_is_not_quoted_with_them():
     """Code, comments and asides are no prose, and nobody has weighed them."""
     for between in ("```\nrm -rf /\n```", "<!-- carry on -->", "    at run(job.js:3)\n}"):
@@ -250,7 +261,7 @@ def test_what_lies_between_two_sentences_is_not_quoted_with_them():
 
 def test_a_short_answer_is_quoted_with_its_question():
     [one] = kept(("assistant", "I can book the hall. Which day suits?"), ("Mira", "the 9th"), fresh=1)
-    assert one.served == 'Asked "Which day suits?", Mira answered on 3 May 2025: "the 9th"'
+    assert one.served == 'Asked "I can book the hall. Which day suits?", Mira answered on 3 May 2025: "the 9th"'
     assert one.witnesses == (0, 1)
     assert one.text == "Mira: the 9th"
 

@@ -64,6 +64,7 @@ _ENDS = re.compile(
 _FROM = re.compile(r" (?:from|before|after|of)\b", re.IGNORECASE)
 _BESIDE = re.compile(r" (?:before|after|week)\b| in (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 """What moves a weekday or a weekend to another time."""
+_IN = re.compile(r"\b(?:in|by|since|until|till|from|for|of|before|after|early|late)\W*(?:the )?\w*$", re.IGNORECASE)
 _WEEKEND = re.compile(r"\bthe weekend$", re.IGNORECASE)
 _NUMBERS_IT = re.compile(r"\s*,? the \w+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(
@@ -102,13 +103,14 @@ class Dated:
     valid_to: datetime | None = None
 
 
-def dated(words: str, at: datetime) -> Dated:
-    """What is meant by the times in words that were said at that moment."""
+def dated(words: str, at: datetime, before: str = "") -> Dated:
+    """What is meant by the times in words that were said at that moment; `before`: what they answer."""
     meant: list[Meant] = []
     since = until = None
     found = _joined(words, mentions(words, at.date()))
+    year = _YEAR.search(f"{before} {words}") is not None
     for mention in found:
-        period = _sure(words, mention, at.date(), alone=len(found) == 1)
+        period = _sure(words, mention, at.date(), alone=len(found) == 1, year=year)
         if period is None:
             continue
         before, said = words[: mention.start], words[mention.start : mention.end].lower()
@@ -143,7 +145,7 @@ def written(period: Period) -> str:
             return str(period) if period.grain is not Grain.AROUND else f"around {period}"
 
 
-def _sure(words: str, mention: Mention, at: date, *, alone: bool) -> Period | None:
+def _sure(words: str, mention: Mention, at: date, *, alone: bool, year: bool) -> Period | None:
     """The period that a mention means, or None where the words leave it open; `alone`: they speak of no other."""
     if not mention.relative:
         return mention.period
@@ -174,10 +176,10 @@ def _sure(words: str, mention: Mention, at: date, *, alone: bool) -> Period | No
         open_end = "end of the" in said.lower() and not alone
         over = "this " in said.lower() and mention.first > at and _looks(clause) is False  # "lost them this winter"
         return None if open_end or over else mention.period
-    if _YEARLY.search(_sentence(words, mention)) or _YEAR.search(words):
+    if year or _YEARLY.search(_sentence(words, mention)):
         return None
-    if _whole(mention.period) and not _ENDS.match(after):
-        return None  # "winter evenings" come every year, and "July 16-18" is no month
+    if _whole(mention.period) and not (_ENDS.match(after) and _IN.search(words[: mention.start] + said.split()[0])):
+        return None  # "winter evenings" and "busy are May, June" come every year, and "July 16-18" is no month
     return _agreeing(_nearest(mention.period, at), clause, at)
 
 
@@ -251,11 +253,8 @@ def _nearest(period: Period, at: date) -> Period | None:
 def _moved(period: Period, years: int) -> Period | None:
     try:
         first, last = (there.replace(year=there.year + years) for there in (period.first, period.last))
-        return (
-            Period(first, calendar.month(last.year, last.month).last, period.grain)
-            if _whole(period)
-            else Period(first, last, period.grain)
-        )
+        last = calendar.month(last.year, last.month).last if _whole(period) else last
+        return Period(first, last, period.grain)
     except ValueError:
         return None
 
@@ -265,9 +264,7 @@ def _whole(period: Period) -> bool:
 
 
 def _gap(period: Period, at: date) -> timedelta:
-    if period.first <= at <= period.last:
-        return timedelta(0)
-    return period.first - at if period.first > at else at - period.last
+    return max(period.first - at, at - period.last, timedelta(0))
 
 
 def _recurs(words: str, mention: Mention) -> bool:

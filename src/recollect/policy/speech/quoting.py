@@ -103,12 +103,12 @@ def quotation(turns: Sequence[Event], quoted: Sequence[Piece], asked: Sequence[P
     joined = list(_joined(turns, quoted))
     parts = [_words(turns[one.place].text, one) for one in joined]
     last = turns[quoted[-1].place]
-    words = GAP.join(parts)
+    words, before = GAP.join(parts), GAP.join(_words(turns[one.place].text, one) for one in framed)
     starts = accumulate((len(part) + len(GAP) for part in parts), initial=0)
     days = [
         Meant(start + meant.after, meant.time)
         for one, part, start in zip(joined, parts, starts, strict=False)
-        for meant in dated(part, turns[one.place].ts).meant
+        for meant in dated(part, turns[one.place].ts, before).meant
     ]
     return Quotation(
         speaker=name_of(last),
@@ -116,7 +116,7 @@ def quotation(turns: Sequence[Event], quoted: Sequence[Piece], asked: Sequence[P
         words=words,
         excerpts=tuple(Excerpt(turns[one.place].id, one.start, one.end) for one in (*framed, *joined)),
         meant=tuple(days),
-        asked=GAP.join(_words(turns[one.place].text, one) for one in framed),
+        asked=before,
         place=_place(last),
     )
 

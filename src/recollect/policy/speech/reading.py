@@ -64,7 +64,7 @@ _STANDS = re.compile(  # who speaks of themselves, or names what they speak of
     re.IGNORECASE,
 )
 _SITTING = timedelta(hours=12)
-_BARE = 3  # words of an answer that says nothing by itself
+_BARE, _BRIEF = 3, 4  # words of an answer that says nothing by itself, and of a question that does not
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
 _GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)
 """How somebody goes on from their own words, and answers nobody."""
@@ -216,7 +216,8 @@ class _Reader:
         """What a remark lives from: the questions that it answers, or else what was said last before it, since a turn;
         and what that itself refers to, as much as fits."""
         found = list(self._said_before(group, since))
-        if self._terse or not found or (ASKS.search(self._text(*found[-1])) and not refers(self._text(*found[0]))):
+        asks = bool(found) and ASKS.search(self._text(*found[-1])) and self._length(found) > _BRIEF
+        if self._terse or not found or (asks and not refers(self._text(*found[0]))):
             return found
         for place in range(found[0][0] - 1, max(since, 0) - 1, -1):
             if self._one_sitting(group.members[0][0], place):
@@ -230,7 +231,8 @@ class _Reader:
         asks = [one for one in before[-3:] if _ASKS.search(self._text(*one))]
         answers = len(words(first)) <= _SHORT and not _GOES_ON.match(first) and not self._orders(place, number)
         if self._length(asks) > 1 and not number and answers:
-            wanted = before[before.index(asks[0]) :] if ASKS.search(self._text(*asks[-1])) else before
+            plain = ASKS.search(self._text(*asks[-1])) and self._length(asks) > _BRIEF
+            wanted = before[before.index(asks[0]) :] if plain else before
             return wanted if asks[-1] == before[-1] else asks[-1:]
         stands = not leans(first) and not self._assents(place, number)
         if stands and (self._terse or (not number and _STANDS.search(first))):
@@ -348,7 +350,7 @@ class _Reader:
                 made = replace(made, meant=made.meant[:-1])
             if not isinstance(check_quotation(made), Sound) or _hides(f"{made.asked} {made.words}"):
                 continue
-            moments = days.dated(made.words.split(GAP)[-1], made.said_at)
+            moments = days.dated(made.words.split(GAP)[-1], made.said_at, made.asked)
             yield Remark(
                 quotation=made,
                 told=third,
