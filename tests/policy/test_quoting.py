@@ -250,6 +250,14 @@ def test_a_question_of_few_words_brings_what_it_asks_about():
     assert "From when?" in one.served
 
 
+def test_small_talk_that_stands_right_before_a_remark_comes_with_it():
+    """Nothing that was said in between is left out, as if the remark went on from what came earlier."""
+    keeper = worth(grinder=weighed(0.0, kind="small_talk"), bearing=weighed())
+    [one] = kept(("Mira", "We meet there every week. Oh, the big grinder. The bearing is broken now."), keeper=keeper)
+    assert one.quotation is not None
+    assert one.quotation.asked == "We meet there every week. Oh, the big grinder."
+
+
 def test_what_lies_between_two_sentences_is_not_quoted_with_them():
     """Code, comments and asides are no prose, and nobody has weighed them."""
     for between in ("```\nrm -rf /\n```", "<!-- carry on -->", "    at run(job.js:3)\n}"):

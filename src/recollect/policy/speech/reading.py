@@ -238,7 +238,7 @@ class _Reader:
         if stands and (self._terse or (not number and _STANDS.search(first))):
             return ()
         own = [(place, one) for one in range(number) if not self.hidden(place, one)]
-        own = [one for one in own if not self._idle(*one)] or own[-2:]
+        own = [one for one in own if not self._idle(*one, _IDLE[:4])] or own[-2:]  # small talk may name the matter
         if self._length(own) > 1:
             return own
         earlier = [self._before(place, one) for one in range(place - 1, since - 1, -1)]
