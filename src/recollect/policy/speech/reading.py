@@ -233,7 +233,8 @@ class _Reader:
         if self._length(asks) > 1 and not number and answers:
             plain = ASKS.search(self._text(*asks[-1])) and self._length(asks) > _BRIEF
             wanted = before[before.index(asks[0]) :] if plain else before
-            return wanted if asks[-1] == before[-1] else asks[-1:]
+            after = before[before.index(asks[-1]) + 1 :]  # "How is he? You said the knee was worse"
+            return wanted if not after or self._length(after) > _BARE else asks[-1:]
         stands = not leans(first) and not self._assents(place, number)
         if stands and (self._terse or (not number and _STANDS.search(first))):
             return ()
