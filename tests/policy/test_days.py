@@ -110,6 +110,7 @@ def test_a_name_a_number_and_an_intention_are_no_day(said: str):
         "We will start on friday week.",
         "We will be in Rome in March 16-18.",
         "bins thursday\nback soon, I left early",
+        "I was thinking first saturday of october.",
         "march april by miles, everyone wants a knife then",
     ],
 )

@@ -20,7 +20,7 @@ _CLAUSE = re.compile(r"[,;:.!?] |\n| (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
     r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should(?!'ve| have)|plan\w*|due|deadline|"
     r"until|till|by|next|tomorrow|upcoming|coming|scheduled|booked|starts?|begins?|ends?|leaves?|expires?|moving|flying|"
-    r"is on|are on|let's|(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
+    r"is on|are on|let's|thinking|hoping|(?:am|is|are)(?: not)? \w+ing)\b|'ll\b|'(?:m|re|s) (?:\w+ing|on|going)\b",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(
@@ -64,7 +64,7 @@ _ENDS = re.compile(
 _FROM = re.compile(r" (?:from|before|after|of)\b", re.IGNORECASE)
 _BESIDE = re.compile(r" (?:before|after|week)\b| in (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 """What moves a weekday or a weekend to another time."""
-_IN = re.compile(r"\b(?:in|by|since|until|till|from|for|of|before|after|early|late)\W*(?:the )?\w*$", re.IGNORECASE)
+_IN = re.compile(r"\b(?:in|by|since|until|till|from|of|early|late)\W*(?:the )?\w*$", re.IGNORECASE)
 _WEEKEND = re.compile(r"\bthe weekend$", re.IGNORECASE)
 _NUMBERS_IT = re.compile(r"\s*,? the \w+(?:st|nd|rd|th)\b", re.IGNORECASE)
 _WEEKDAY = re.compile(

@@ -35,8 +35,8 @@ ASKED = 0.8
 HIDDEN = 0.3
 """How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
 _CORRECTION, _CORRECTED, _ASSENT = 0.5, 0.4, 0.4  # somebody took the trouble
-_SHORT = 16
-"""Words of an answer up to which its question is quoted with it."""
+_SHORT, _BRIEF_REPLY = 16, 9
+"""Words of an answer up to which its question is quoted with it, and of a reply up to which what it replies to is."""
 _LIKELY = 0.5
 _IDLE = ("joke", "role_play", "hypothetical", "quotation", "small_talk", "thanks")
 _BACK = 4
@@ -236,7 +236,7 @@ class _Reader:
             after = before[before.index(asks[-1]) + 1 :]  # "How is he? You said the knee was worse"
             return wanted if not after or self._length(after) > _BARE else asks[-1:]
         stands = not leans(first) and not self._assents(place, number)
-        if stands and (self._terse or (not number and _STANDS.search(first))):
+        if stands and (self._terse or (not number and _STANDS.search(first) and len(words(first)) > _BRIEF_REPLY)):
             return ()
         own = [(place, one) for one in range(number) if not self.hidden(place, one)]
         own = [one for one in own if not self._idle(*one, _IDLE[:4])] or own[-2:]  # small talk may name the matter
