@@ -380,8 +380,8 @@ def test_nobody_corrects_what_somebody_else_said():
 
 def test_what_is_not_worth_keeping_is_not_kept():
     said = (("Tom", "Good morning to the two of you."), ("Mira", "We sold the old barn. It was green."))
-    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP - 0.01, kind="plan")), fresh=1) == []
-    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP, kind="plan")), fresh=1)
+    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP - 0.01, kind="plan", importance=4)), fresh=1) == []
+    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP, kind="plan", importance=4)), fresh=1)
 
 
 def test_a_sentence_that_is_mostly_somebody_elses_words_is_not_kept():
@@ -568,4 +568,23 @@ def test_what_opens_a_thread_or_is_stated_plainly_needs_less():
     assert served(("Mira", "I'm allergic to walnuts."), keeper=doubted) == ["Mira is allergic to walnuts."]
     said = (("Tom", "Anything else for the menu, Mira, or is that all?"), ("Mira", "No celery in the soups."))
     for kind, count in (("statement", 1), ("joke", 0)):
-        assert len(kept(*said, keeper=Fake(lambda _, kind=kind: weighed(0.5, kind=kind)), fresh=1)) == count
+        assert (
+            len(kept(*said, keeper=Fake(lambda _, kind=kind: weighed(0.5, kind=kind, importance=4)), fresh=1)) == count
+        )
+
+
+def test_a_matter_of_little_weight_that_tells_no_number_must_be_surer():
+    before = ("Tom", "Good morning to the two of you.")
+    for text, importance, count in (("it was green", 3, 0), ("it was green", 4, 1), ("it had 12 beams", 3, 1)):
+        keeper = Fake(lambda _, weight=importance: weighed(0.75, importance=weight, kind="plan"))
+        assert (
+            len(kept(before, ("Mira", f"We sold the barn, {text}. The buyer was glad."), keeper=keeper, fresh=1))
+            == count
+        )
+
+
+def test_a_reply_of_one_sentence_needs_less_only_where_it_tells_of_the_speaker_or_an_assistant_listens():
+    doubted = Fake(lambda _: weighed(0.25, importance=4))
+    for listener, text, count in (("Tom", "You never go quiet here.", 0), ("Tom", "I sing in the choir.", 1),
+                                  ("assistant", "The key changes every spring.", 1)):  # fmt: skip
+        assert len(kept((listener, "And what else is new there?"), ("Mira", text), keeper=doubted, fresh=1)) == count

@@ -50,7 +50,5 @@ def _said(value: object) -> str:
             return ", ".join(_said(part) for part in cast(list[object], value))
         case Mapping():
             return ", ".join(f"{key} {_said(part)}" for key, part in cast(Mapping[str, object], value).items())
-        case None:
-            return "none"
         case _:
-            return str(value)
+            return "none" if value is None else str(value)

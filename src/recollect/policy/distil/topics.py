@@ -20,25 +20,24 @@ _PLAIN = frozenset(
     let lets put set use used using try tried help like liked love loved good great nice new old big small first last
     next back up down out off only even still yet already thing things stuff something anything everything nothing way
     time times bit kind sort one two three four five six seven eight nine ten both several people person someone
-    everyone everybody hey sure okay yes yeah no ok thanks thank please part place best better feel feels felt think
-    thinks thought know knows knew say says said see sees saw seen look looks looked looking start starts started want
-    wants wanted need needs needed give gives gave given tell told asked ask asks answered work works worked working
-    really actually probably maybe finally anyway though although however well oh wow lol haha hi hello dear btw
-    today yesterday tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march
-    april june july august september october november december week weeks weekend month months year years day days
-    morning evening afternoon night hour hours minute minutes ago soon later again always often usually once twice
-    im ive id ill dont cant wont didnt isnt s t m re ve ll d user assistant currently full whole half around together
-    move moved moves moving turn turned turns bring brought run runs running ran call called calls
-    been done doing left right off instead long short high low end ends ended am pm but huh gonna wanna kinda sorta cool
-    pretty awesome amazing fun funny wonderful exciting excited happy glad sorry sad worried nervous curious tempted
-    unsure trying considering wondering planning hoping feeling talking playing picture photo pic guy guys lately super
-    totally definitely absolutely especially exactly matter sense idea ideas gotta yep nope guess hope hopes mean means
-    meant bad worse hard easy able ready fine whatever else ever maybe per plus via etc i'm i've won lost win
-    include includes including add adds added adding finish finished check show shows showed share shared send sent
-    offer offers suggest suggested recommend recommended decide decided choose chose spend buy bought wear different
-    important specific certain main current option options way ways mind pls happened happens happening spoke speak
-    speaks understand understanding massive huge talk talked chat believe keep stay staying help helped helping figure
-    craft improve improved implement ensure consider manage""".split()
+    everyone everybody hey sure okay yes yeah ok thanks thank please part place best better feel feels felt think thinks
+    thought know knows knew say says said see sees saw seen look looks looked looking start starts started want wants
+    wanted need needs needed give gives gave given tell told asked ask asks answered work works worked working really
+    actually probably maybe finally anyway though although however well oh wow lol haha hi hello dear btw today
+    yesterday tomorrow tonight monday tuesday wednesday thursday friday saturday sunday january february march april
+    june july august september october november december week weeks weekend month months year years day days morning
+    evening afternoon night hour hours minute minutes ago soon later again always often usually once twice im ive id ill
+    dont cant wont didnt isnt s t m re ve ll d user assistant currently full whole half around together move moved moves
+    moving turn turned turns bring brought run runs running ran call called calls done doing left right instead long
+    short high low end ends ended pm but huh gonna wanna kinda sorta cool pretty awesome amazing fun funny wonderful
+    exciting excited happy glad sorry sad worried nervous curious tempted unsure trying considering wondering planning
+    hoping feeling talking playing picture photo pic guy guys lately super totally definitely absolutely especially
+    exactly matter sense idea ideas gotta yep nope guess hope hopes mean means meant bad worse hard easy able ready fine
+    whatever else ever per plus via etc i'm i've won lost win include includes including add adds added adding finish
+    finished check show shows showed share shared send sent offer offers suggest suggested recommend recommended decide
+    decided choose chose spend buy bought wear different important specific certain main current option options ways
+    mind pls happened happens happening spoke speak speaks understand understanding massive huge talk talked chat
+    believe stay staying helped helping figure craft improve improved implement ensure consider manage""".split()
 )
 """Words that name nothing."""
 _MOST_WORDS = 3

@@ -36,14 +36,11 @@ def heard(turns: Sequence[Event], places: Iterable[int]) -> Mapping[int, Heard]:
     """The turns at some places as a keeper reads them; turns without prose are left out."""
     found: dict[int, Heard] = {}
     for place in places:
-        said = sentences(turns[place].text)
-        if turns[place].role == "assistant":
-            said = said[:_REPORTED]
+        said = sentences(turns[place].text)[: _REPORTED if turns[place].role == "assistant" else None]
         if said:
             before = said_before((role_of(turn), turn.text) for turn in reversed(turns[max(0, place - 6) : place]))
-            found[place] = Heard(
-                sentences=tuple(sentence.own for sentence in said), role=role_of(turns[place]), before=before
-            )
+            own = tuple(sentence.own for sentence in said)
+            found[place] = Heard(sentences=own, role=role_of(turns[place]), before=before)
     return found
 
 

@@ -30,6 +30,8 @@ _PLAIN, _PLAINLY, _OPENING = 0.5, 0.65, 0.35
 """How likely a plain statement or rule, and how much less sure a keeper must be of one, and of what opens a thread."""
 _LONE = 0.3
 """How likely a sentence that is all that somebody says, and neither small talk nor a request."""
+_SLIGHT, _SLIGHTLY = 3.3, 1.15
+"""Importance of a matter of little weight, which tells no number either, and how much surer a keeper must be of it."""
 ASKED = 0.8
 """The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
 HIDDEN = 0.3
@@ -58,8 +60,9 @@ _FRAGMENT = 3  # words that only announce what follows: "typo, sorry!!"
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
 _SAYING = 5
 """Words that a remark has at least, unless it answers a question or is sure to matter."""
+_SELF = re.compile(r"(?:\W*\w+[,\s]+)?(?:i|we|my|our)\b", re.IGNORECASE)
 _STANDS = re.compile(  # who speaks of themselves, or names what they speak of
-    rf"^(?:\W*\w+[,\s]+)?(?:i|we|my|our)\b|"
+    rf"^{_SELF.pattern}|"
     rf"(?<=[^\W_]\s)(?!(?:{'|'.join((*WEEKDAYS, *MONTHS))})s?\b)(?-i:[A-ZÀ-ÖØ-Þ])\w",
     re.IGNORECASE,
 )
@@ -167,9 +170,12 @@ class _Reader:
         asks = sentence.text.endswith(("?", "？"))  # noqa: RUF001
         asks = asks or (number > 0 and self._text(place, number - 1).endswith("?") and leans(sentence.text))
         plain = worth.kinds.get("statement", 0.0) + worth.kinds.get("rule", 0.0) >= _PLAIN
-        lone = len(self._said(place)) == 1
+        tells = not place or self._turns[place - 1].role == "assistant" or _SELF.match(sentence.text)
+        lone = len(self._said(place)) == 1 and bool(tells)  # among people, other replies are mostly banter
         bar = self._keep * (_PLAINLY if plain else 1.0) * (_OPENING if not place or (plain and lone) else 1.0)
         bar = min(bar, _LONE) if lone and not self._idle(place, number, (*_IDLE, "instruction", "question")) else bar
+        if worth.importance < _SLIGHT and not any(map(str.isdigit, sentence.text)) and place and not lone:
+            bar = max(bar, self._keep * _SLIGHTLY)
         return worth.keep >= (max(self._keep, ASKED) if asks else bar)
 
     def hidden(self, place: int, number: int) -> bool:
