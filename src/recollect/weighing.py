@@ -7,7 +7,7 @@ from dataclasses import replace
 from recollect.domain.event import Event
 from recollect.domain.judgement import Heard, Weighed
 from recollect.errors import ModelFailed
-from recollect.policy.speech.hearing import heard
+from recollect.policy.speech.hearing import REACH, heard
 from recollect.policy.speech.plain_weights import plain_weights
 from recollect.policy.speech.remark import Weights
 from recollect.ports import Keeper
@@ -20,9 +20,10 @@ keeper, so that it is weighed by itself as well, unless it is worth keeping as i
 _SURE = 0.7
 
 
-def weigh(turns: Sequence[Event], places: Iterable[int], keeper: Keeper | None) -> Weights:
-    """What the sentences of the turns at some places are worth; turns without prose are left out."""
-    read = heard(turns, sorted(places))
+def weigh(turns: Sequence[Event], places: Iterable[int], keeper: Keeper | None, reach: int = REACH) -> Weights:
+    """What the sentences of the turns at some places are worth; turns without prose are left out. `reach`: how much
+    of what was said before a keeper reads with each, in characters."""
+    read = heard(turns, sorted(places), reach)
     if keeper is not None and read:
         try:
             found = dict(zip(read, keeper.weigh(list(read.values())), strict=True))

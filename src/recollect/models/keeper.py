@@ -7,7 +7,7 @@ from recollect.domain.judgement import Heard, Weighed
 from recollect.models.network import Network, readable, shares
 
 NAME = "recollect-keeper-2"
-BEFORE, SENTENCE, WINDOW = 40, 72, 176
+BEFORE, SENTENCE, WINDOW = 72, 72, 176
 """Word pieces that are read of what was said before, of one sentence, and of the sentences that are read together."""
 
 

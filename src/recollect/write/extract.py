@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from recollect.domain.event import Event
 from recollect.domain.item import Fact
 from recollect.policy.candidate import Candidate
-from recollect.policy.speech.hearing import is_person
+from recollect.policy.speech.hearing import NEAR, is_person
 from recollect.policy.speech.reading import remarks
 from recollect.policy.speech.remark import Remark
 from recollect.ports import Keeper
@@ -20,7 +20,7 @@ _HEDGED = 0.7
 def extract(turns: Sequence[Event], fresh: frozenset[int], keeper: Keeper | None = None) -> list[Candidate]:
     """The memories that people's words in the fresh turns hold. The other turns are context."""
     places = [place for place in sorted(fresh) if is_person(turns[place])]
-    return [candidate(remark) for remark in remarks(turns, places, weigh(turns, places, keeper))]
+    return [candidate(remark) for remark in remarks(turns, places, weigh(turns, places, keeper, NEAR))]
 
 
 def candidate(remark: Remark) -> Candidate:

@@ -10,8 +10,8 @@ ASSISTANT = "the assistant"
 _NOBODY = frozenset({"user", "human", "me", "you", "i", "customer", "client", "person", "speaker", "unknown"})
 _REPORTED = 12
 """Sentences of an assistant's turn that are weighed: what was done is said first, explanations follow."""
-_REACH, _TAIL = 420, 220
-"""Characters of what was said before, in all and of one turn."""
+REACH, NEAR, _TAIL = 420, 125, 220
+"""Characters of what was said before: in all, where a single remark is weighed, and of one turn."""
 
 
 def is_person(turn: Event) -> bool:
@@ -32,25 +32,24 @@ def role_of(turn: Event) -> str:
     return "user" if is_person(turn) else turn.role or "document"
 
 
-def heard(turns: Sequence[Event], places: Iterable[int]) -> Mapping[int, Heard]:
+def heard(turns: Sequence[Event], places: Iterable[int], reach: int = REACH) -> Mapping[int, Heard]:
     """The turns at some places as a keeper reads them; turns without prose are left out."""
     found: dict[int, Heard] = {}
     for place in places:
         said = sentences(turns[place].text)[: _REPORTED if turns[place].role == "assistant" else None]
         if said:
-            before = said_before((role_of(turn), turn.text) for turn in reversed(turns[max(0, place - 6) : place]))
+            lately = [(role_of(turn), turn.text) for turn in reversed(turns[max(0, place - 6) : place])]
             own = tuple(sentence.own for sentence in said)
-            found[place] = Heard(sentences=own, role=role_of(turns[place]), before=before)
+            found[place] = Heard(sentences=own, role=role_of(turns[place]), before=said_before(lately, reach))
     return found
 
 
-def said_before(latest_first: Iterable[tuple[str, str]]) -> str:
+def said_before(latest_first: Iterable[tuple[str, str]], reach: int = REACH) -> str:
     """The ends of the last turns, each with its role, in their order."""
     kept: list[str] = []
-    room = _REACH
+    room = reach
     for role, text in latest_first:
-        tail = " ".join(text[-2 * _TAIL :].split())[-_TAIL:]
-        kept.append(f"{role}: {tail}")
+        kept.append(f"{role}: {(tail := ' '.join(text[-2 * _TAIL :].split())[-min(_TAIL, reach) :])}")
         room -= len(tail)
         if room <= 0:
             break

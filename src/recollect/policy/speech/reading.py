@@ -242,7 +242,8 @@ class _Reader:
             after = before[before.index(asks[-1]) + 1 :]  # "How is he? You said the knee was worse"
             return wanted if not after or self._length(after) > _BARE else asks[-1:]
         stands = not leans(first) and not self._assents(place, number)
-        if stands and (self._terse or (not number and _STANDS.search(first) and len(words(first)) > _BRIEF_REPLY)):
+        named = _STANDS.search(first) and len(words(first)) > _BRIEF_REPLY
+        if stands and (self._terse or (not number and (_SELF.match(first) or named))):
             return ()
         own = [(place, one) for one in range(number) if not self.hidden(place, one)]
         own = [one for one in own if not self._idle(*one, _IDLE[:4])] or own[-2:]  # small talk may name the matter
