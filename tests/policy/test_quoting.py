@@ -250,6 +250,18 @@ def test_a_question_of_few_words_brings_what_it_asks_about():
     assert "From when?" in one.served
 
 
+def test_a_number_that_is_taken_back_is_not_told_where_the_right_one_comes_a_sentence_later():
+    told = served(("Zeb", "The alert is at 435. Wait no, that's the closing level. It must warn at 410."))
+    assert told == ['Zeb, 3 May 2025: "Wait no, that\'s the closing level. It must warn at 410."']
+
+
+def test_a_word_or_two_before_a_remark_leave_room_for_what_follows_it():
+    keeper = worth(parish=weighed(), organ=weighed())
+    [one] = kept(("Mira", "Anyway. They rang from the parish. The organ is ours for good."), keeper=keeper)
+    assert one.quotation is not None
+    assert one.quotation.words == "They rang from the parish. The organ is ours for good."
+
+
 def test_small_talk_that_stands_right_before_a_remark_comes_with_it():
     """Nothing that was said in between is left out, as if the remark went on from what came earlier."""
     keeper = worth(grinder=weighed(0.0, kind="small_talk"), bearing=weighed())

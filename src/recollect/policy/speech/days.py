@@ -13,9 +13,6 @@ from recollect.policy.calendar import MONTHS, WEEKDAYS, Grain, Period
 from recollect.policy.dates import Mention, mentions
 
 REACH = timedelta(days=120)
-_SOON = timedelta(days=21)
-_YESTERDAY = timedelta(days=2)
-_SATURDAY = 5
 _CLAUSE = re.compile(r"[,;:.!?] |\n| (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
     r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should(?!'ve| have)|plan\w*|due|deadline|"
@@ -163,7 +160,7 @@ def _sure(words: str, mention: Mention, at: date, *, alone: bool, year: bool) ->
         return _weekday(weekday, mention, clause, after, at)
     if nth is not None:
         return None  # of which month, only those know who speak
-    if mention.period.grain in (Grain.WEEK, Grain.WEEKEND) and at.weekday() >= _SATURDAY:
+    if mention.period.grain in (Grain.WEEK, Grain.WEEKEND) and at.isoweekday() > 5:
         return None  # on a weekend, "this week" is the one that ends, or the one that begins
     if _WEEKEND.search(said):
         ahead = _looks(clause) if _ENDS.match(after) and not _BESIDE.match(after) else None
@@ -189,7 +186,7 @@ def _agreeing(period: Period | None, clause: str, at: date) -> Period | None:
     if period is None or (_whole(period) and (ahead is None or period.first <= at <= period.last)):
         return None  # who means this month says so
     if period.last < at:
-        return period if ahead is False or (ahead is None and at - period.last <= _SOON) else None
+        return period if ahead is False or (ahead is None and (at - period.last).days <= 21) else None
     return None if ahead is False and period.first > at else period
 
 
@@ -209,7 +206,7 @@ def _weekday(found: re.Match[str], mention: Mention, clause: str, after: str, at
     ):
         return None
     if which and not (which == "this" and _BEHIND.search(clause)):
-        near = which == "last" and at - mention.first <= _YESTERDAY  # nobody says "last Friday" of yesterday
+        near = which == "last" and (at - mention.first).days <= 2  # nobody says "last Friday" of yesterday
         either = which == "next" and mention.first.weekday() > at.weekday()  # of this week, or of the next
         return None if near or either else mention.period
     ahead = _looks(clause)

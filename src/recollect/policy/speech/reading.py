@@ -66,7 +66,6 @@ _STANDS = re.compile(  # who speaks of themselves, or names what they speak of
     rf"(?<=[^\W_]\s)(?!(?:{'|'.join((*WEEKDAYS, *MONTHS))})s?\b)(?-i:[A-ZÀ-ÖØ-Þ])\w",
     re.IGNORECASE,
 )
-_SITTING = timedelta(hours=12)
 _BARE, _BRIEF = 3, 4  # words of an answer that says nothing by itself, and of a question that does not
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
 _GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)
@@ -123,7 +122,8 @@ class _Reader:
             if not self._kept(place, number) or self._joins(place, number) or self._hangs(place, number):
                 continue
             group = _Group([(place, number)], heavy=[(place, number)])
-            if number and leans(said[number].text) and not self.hidden(place, number - 1):
+            few = not self._terse and len(words(said[number - 1].text)) <= _FRAGMENT  # context, and no more
+            if number and not few and leans(said[number].text) and not self.hidden(place, number - 1):
                 group.members.insert(0, (place, number - 1))
                 if not self._whole(group):
                     group.members = group.heavy[:]
@@ -280,7 +280,7 @@ class _Reader:
         return found
 
     def _one_sitting(self, place: int, earlier: int) -> bool:
-        return self._turns[place].ts - self._turns[earlier].ts < _SITTING
+        return self._turns[place].ts - self._turns[earlier].ts < timedelta(hours=12)
 
     def _corrects(self, place: int, number: int) -> bool:
         worth = self._worth(place, number)
@@ -318,14 +318,17 @@ class _Reader:
         self.groups[at : at + 1] = again
 
     def _announces(self, group: _Group, place: int, number: int) -> None:
-        """A correction that is said in the next sentence, or goes on there, has that with it."""
-        said = self._said(place)
-        if number + 1 == len(said) or self.hidden(place, number + 1):
+        """A correction that is said in the next sentence, or goes on there, has that with it; where only that tells the
+        right number, the wrong one is left out: "4,310. Wait, that's last quarter. 4,680." """
+        if number + 1 == len(self._said(place)) or self.hidden(place, number + 1):
             return
-        short = len(words(said[number].text)) <= _FRAGMENT
-        elsewhere = group.members[0][0] != place and leans(said[number + 1].text)
-        longer = replace(group, members=[*group.members, (place, number + 1)])
-        if (short or elsewhere) and self._whole(longer):
+        first, here, after = group.members[0], (place, number), (place, number + 1)
+        short = len(words(self._text(*here))) <= _FRAGMENT
+        elsewhere = first[0] != place and leans(self._text(*after))
+        numbers = [any(map(str.isdigit, self._text(*one))) for one in (first, here, after)]
+        instead = numbers == [True, False, True] and first[0] == place
+        longer = replace(group, members=[*group.members[instead:], after])
+        if (short or elsewhere or instead) and self._whole(longer):
             group.members = longer.members
 
     def _taken_back(self, place: int, number: int) -> tuple[int, int] | None:
