@@ -1,5 +1,4 @@
 """What rules can see in two statements, by name."""
 
-from recollect.policy.clues.beside import Clues, clues
-
-__all__ = ["Clues", "clues"]
+from recollect.policy.clues.beside import Clues as Clues
+from recollect.policy.clues.beside import clues as clues

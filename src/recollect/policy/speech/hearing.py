@@ -47,10 +47,11 @@ def heard(turns: Sequence[Event], places: Iterable[int], reach: int = REACH) -> 
 def said_before(latest_first: Iterable[tuple[str, str]], reach: int = REACH) -> str:
     """The ends of the last turns, each with its role, in their order."""
     kept: list[str] = []
-    room = reach
+    most = min(_TAIL, reach)
     for role, text in latest_first:
-        kept.append(f"{role}: {(tail := ' '.join(text[-2 * _TAIL :].split())[-min(_TAIL, reach) :])}")
-        room -= len(tail)
-        if room <= 0:
+        tail = " ".join(text[-2 * _TAIL :].split())[-most:]
+        kept.append(f"{role}: {tail}")
+        reach -= len(tail)
+        if reach <= 0:
             break
     return " ".join(reversed(kept))
