@@ -104,6 +104,7 @@ def test_a_name_a_number_and_an_intention_are_no_day(said: str):
         "I will read on winter evenings.",
         "The site is open, I will work Monday till Saturday.",
         "He lost his hives this summer.",
+        "We marry next summer, probably.",
         "We will leave on Good Friday and stay till the Monday.",
         "We will start tomorrow week.",
         "Finance restates the previous month until the 5th.",
@@ -240,3 +241,9 @@ def test_the_days_that_do_not_fit_are_left_out_rather_than_the_words():
     assert one.quotation is not None
     assert "tomorrow [4 May 2025]" in one.served
     assert one.quotation.words == text.strip() + "."
+
+
+def test_in_january_this_year_and_last_year_stay_open():
+    said = "Last year we were at 118 thousand, this year at 131."
+    assert dated(said, at_noon(date(2026, 6, 20))).meant
+    assert not dated(said, at_noon(date(2026, 1, 20))).meant

@@ -15,7 +15,6 @@ from recollect.domain.quotation import Excerpt, Quotation
 from recollect.policy.calendar import MONTHS
 from recollect.policy.speech.planted import planted
 from recollect.policy.speech.quoting import CUT, GAP, pieces
-from recollect.policy.speech.reading import KEEP
 from recollect.policy.speech.secret_words import gives_away
 from recollect.policy.speech.sentences import sentences
 from recollect.policy.wording import LONGEST
@@ -392,8 +391,8 @@ def test_nobody_corrects_what_somebody_else_said():
 
 def test_what_is_not_worth_keeping_is_not_kept():
     said = (("Tom", "Good morning to the two of you."), ("Mira", "We sold the old barn. It was green."))
-    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP - 0.01, kind="plan", importance=4)), fresh=1) == []
-    assert kept(*said, keeper=Fake(lambda _: weighed(KEEP, kind="plan", importance=4)), fresh=1)
+    assert kept(*said, keeper=Fake(lambda _: weighed(0.6, kind="plan", importance=4)), fresh=1) == []
+    assert kept(*said, keeper=Fake(lambda _: weighed(0.75, kind="plan", importance=4)), fresh=1)
 
 
 def test_a_sentence_that_is_mostly_somebody_elses_words_is_not_kept():
@@ -581,7 +580,7 @@ def test_what_opens_a_thread_or_is_stated_plainly_needs_less():
     said = (("Tom", "Anything else for the menu, Mira, or is that all?"), ("Mira", "No celery in the soups."))
     for kind, count in (("statement", 1), ("joke", 0)):
         assert (
-            len(kept(*said, keeper=Fake(lambda _, kind=kind: weighed(0.5, kind=kind, importance=4)), fresh=1)) == count
+            len(kept(*said, keeper=Fake(lambda _, kind=kind: weighed(0.75, kind=kind, importance=4)), fresh=1)) == count
         )
 
 
@@ -595,8 +594,26 @@ def test_a_matter_of_little_weight_that_tells_no_number_must_be_surer():
         )
 
 
-def test_a_reply_of_one_sentence_needs_less_only_where_it_tells_of_the_speaker_or_an_assistant_listens():
+def test_a_reply_of_one_sentence_needs_less_only_where_nobody_but_an_assistant_listens():
     doubted = Fake(lambda _: weighed(0.25, importance=4))
-    for listener, text, count in (("Tom", "You never go quiet here.", 0), ("Tom", "I sing in the choir.", 1),
+    for listener, text, count in (("Tom", "You never go quiet here.", 0), ("Tom", "I sing in the choir.", 0),
                                   ("assistant", "The key changes every spring.", 1)):  # fmt: skip
         assert len(kept((listener, "And what else is new there?"), ("Mira", text), keeper=doubted, fresh=1)) == count
+
+
+def test_of_two_sentences_the_weightier_the_plainer_and_the_one_with_a_number_are_kept_first():
+    before, barely = ("Tom", "Good morning to the two of you."), {"keep": 0.6, "importance": 3.0, "kind": "plan"}
+    for better in ({"importance": 5.0}, {"keep": 0.95}, {"text": "We sold 3 old barns there"}):
+        for told in ({}, better):
+            row = {"text": "We sold the old barn there", **barely, **told}
+            text = f"{row.pop('text')}. Then it rained for the rest of the day."
+            keeper = worth(sold=weighed(row["keep"], importance=row["importance"], kind="plan"))
+            assert len(kept(before, ("Mira", text), keeper=keeper, fresh=1)) == bool(told)
+
+
+def test_a_question_without_its_mark_is_a_question():
+    before = ("Tom", "Good morning to the two of you.")
+    for kind, count in (("plan", 1), ("question", 0)):
+        keeper = worth(Oamaru=weighed(0.9, importance=3, kind=kind))
+        said = ("Mira", "so how do we get to Oamaru. The van is full.")
+        assert len(kept(before, said, keeper=keeper, fresh=1)) == count

@@ -29,7 +29,7 @@ LONGEST = 1_200
 KEEP = 0.002
 """How likely a sentence must be worth keeping for a summary, which has room for more than facts have."""
 REPORTED = 0.7
-"""The same of a document, and how likely an assistant must report what was done."""
+"""How likely an assistant must report what was done."""
 _DOUBT = 0.3
 """How much less a sentence counts that a keeper doubts: little, since a summary says what there is to say."""
 _MANNERS = ("thanks", "small_talk", "assent", "question", "feeling")
@@ -107,7 +107,7 @@ def _told(events: Sequence[Event], weights: Weights) -> Iterator[Bulletin]:
     for remark in remarks(events, people, weights, KEEP, terse=True):
         if remark.keep >= _SURE or remark.kind(*_MANNERS) < _DONE:
             yield Bulletin(remark, _section(remark), _worth(remark))
-    for remark in remarks(events, documents, weights, REPORTED):
+    for remark in remarks(events, documents, weights):
         yield Bulletin(remark, _section(remark), _worth(remark))
     yield from _done(events, weights)
     yield from _open(events, weights)

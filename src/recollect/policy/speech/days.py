@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from recollect.domain.quotation import Meant
 from recollect.policy import calendar
-from recollect.policy.calendar import MONTHS, WEEKDAYS, Grain, Period
+from recollect.policy.calendar import MONTHS, SEASONS, WEEKDAYS, Grain, Period
 from recollect.policy.dates import Mention, mentions
 
 REACH = timedelta(days=120)
@@ -167,8 +167,10 @@ def _sure(words: str, mention: Mention, at: date, *, alone: bool, year: bool) ->
         return None if ahead is None else calendar.weekend(at if ahead else at - timedelta(days=7))
     if _LASTS.match(said) and (not _AHEAD.search(clause) or _FROM.match(after)):
         return None  # how long it took, or counted from another day
-    if "next " in said.lower() and _MONTH.search(said):
+    if "next " in said.lower() and (_MONTH.search(said) or said.lower().endswith(tuple(SEASONS))):
         return None  # in August, "next September" is the one to come, or a year from it
+    if mention.period.grain is Grain.YEAR and at.month == 1:
+        return None  # in January, "this year" may still be the one that was
     if _TOLD.search(said):
         open_end = "end of the" in said.lower() and not alone
         over = "this " in said.lower() and mention.first > at and _looks(clause) is False  # "lost them this winter"

@@ -4,6 +4,7 @@ A keeper has weighed every sentence. Here sentences become remarks: neighbours t
 question, a correction with what it takes back. Facts and the bullets of summaries are made of the same remarks.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from recollect.domain.quotation import ASKS, GAP, Quotation
 from recollect.policy.calendar import MONTHS, WEEKDAYS
 from recollect.policy.secrets import redact
 from recollect.policy.speech import days
-from recollect.policy.speech.hearing import name_of
+from recollect.policy.speech.hearing import is_person, name_of
 from recollect.policy.speech.planted import planted
 from recollect.policy.speech.quoting import Piece, fits, leading, pieces, quotation, room_of, unended
 from recollect.policy.speech.remark import Remark, Weights
@@ -24,25 +25,20 @@ from recollect.policy.speech.sentences import CORRECTS, Sentence, sentences, wor
 from recollect.policy.speech.third_person import told
 from recollect.policy.wording import Sound, check, check_quotation
 
-KEEP = 0.7
-"""How likely a sentence must be worth keeping."""
-_PLAIN, _PLAINLY, _OPENING = 0.5, 0.65, 0.35
-"""How likely a plain statement or rule, and how much less sure a keeper must be of one, and of what opens a thread."""
-_LONE = 0.3
-"""How likely a sentence that is all that somebody says, and neither small talk nor a request."""
-_SLIGHT, _SLIGHTLY = 3.3, 1.15
-"""Importance of a matter of little weight, which tells no number either, and how much surer a keeper must be of it."""
-ASKED = 0.8
-"""The same of a question, which mostly only asks, and of what leans on the speaker's own question."""
-HIDDEN = 0.3
-"""How likely a secret, or an order that is none of the speaker's, must be for a sentence to be left alone."""
-_CORRECTION, _CORRECTED, _ASSENT = 0.5, 0.4, 0.4  # somebody took the trouble
+ENOUGH, _ALONE = 1.2, -0.5
+"""What a sentence must be worth; less where it is all that somebody tells an assistant, or opens a thread."""
+_SURE, _WEIGHTY, _NUMBER, _PLAIN, _ASKS_ONLY, _REST = 0.39, 0.37, 0.73, 0.89, -1.35, -1.45
+"""What counts for it: the odds that it is worth keeping, importance, whether it tells a number, how likely it is a
+plain statement, plan, decision or rule, whether it asks. Fitted to the verdicts of docs/readings."""
+KEEP, ASKED = 0.7, 0.8
+"""How likely a correction must be worth keeping, and a word or two, which only add something where they are sure."""
+HIDDEN = 0.3  # how likely a secret, or an order that is none of the speaker's, for a sentence to be left alone
+_LIKELY, _CORRECTED, _ASSENT = 0.5, 0.4, 0.4
 _SHORT, _BRIEF_REPLY = 16, 9
 """Words of an answer up to which its question is quoted with it, and of a reply up to which what it replies to is."""
-_LIKELY = 0.5
 _IDLE = ("joke", "role_play", "hypothetical", "quotation", "small_talk", "thanks")
-_BACK = 4
-"""Turns before a correction in which what it takes back is looked for."""
+_ORDERS = ("rule", "instruction")  # who says how things are to be done from now on answers nobody
+_BACK = 4  # turns before a correction in which what it takes back is looked for
 
 _LEANS = re.compile(
     r"(?:(?:and|but|so|also|or|then|because|plus|though|well|ok|oh|yes|no|yeah)\b[,\s]+)*(?:it|its|it's|that|that's|this|"
@@ -58,8 +54,7 @@ _SPOKEN_OF = re.compile(
 _NAMED = re.compile(r"(?<=[a-z,;:] )[A-ZÀ-ÖØ-Þ][\w-]+|\b(?:my|our|the) [a-z-]+\b")
 _FRAGMENT = 3  # words that only announce what follows: "typo, sorry!!"
 _CALENDAR = frozenset(word.lower() for word in (*WEEKDAYS, *MONTHS))
-_SAYING = 5
-"""Words that a remark has at least, unless it answers a question or is sure to matter."""
+_SAYING = 5  # words that a remark has at least, unless it answers a question or is sure to matter
 _SELF = re.compile(r"(?:\W*\w+[,\s]+)?(?:i|we|my|our)\b", re.IGNORECASE)
 _STANDS = re.compile(  # who speaks of themselves, or names what they speak of
     rf"^{_SELF.pattern}|"
@@ -68,8 +63,7 @@ _STANDS = re.compile(  # who speaks of themselves, or names what they speak of
 )
 _BARE, _BRIEF = 3, 4  # words of an answer that says nothing by itself, and of a question that does not
 _ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
-_GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)
-"""How somebody goes on from their own words, and answers nobody."""
+_GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)  # and answers nobody
 _ASSENTS = re.compile(
     r"(?:yes|yep|yeah|ok(?:ay)?|perfect|sure|great|deal|agreed|sounds good|do (?:that|it)|go (?:with|for|on)|let's)\b",
     re.IGNORECASE,
@@ -88,7 +82,7 @@ class _Group:
 
 
 def remarks(
-    turns: Sequence[Event], places: Sequence[int], weights: Weights, keep: float = KEEP, *, terse: bool = False
+    turns: Sequence[Event], places: Sequence[int], weights: Weights, keep: float | None = None, *, terse: bool = False
 ) -> list[Remark]:
     """The remarks in the turns at some places, in their order; the other turns are what they answer. Terse ones have a
     second sentence only where one leans on the other."""
@@ -108,8 +102,8 @@ def open_question(turns: Sequence[Event], place: int, number: int, weights: Weig
 
 
 class _Reader:
-    def __init__(self, turns: Sequence[Event], weights: Weights, keep: float, *, terse: bool = False) -> None:
-        self._turns, self._weights, self._keep, self._terse = turns, weights, keep, terse
+    def __init__(self, turns: Sequence[Event], weights: Weights, bar: float | None, *, terse: bool = False) -> None:
+        self._turns, self._weights, self._bar, self._terse = turns, weights, bar, terse
         self.groups: list[_Group] = []
 
     def read(self, place: int) -> None:
@@ -167,23 +161,30 @@ class _Reader:
         sentence = self._said(place)[number]
         if worth is None or sentence.borrowed or sentence.text.endswith(":") or self.hidden(place, number):
             return False
-        asks = sentence.text.endswith(("?", "？"))  # noqa: RUF001
-        asks = asks or (number > 0 and self._text(place, number - 1).endswith("?") and leans(sentence.text))
-        plain = worth.kinds.get("statement", 0.0) + worth.kinds.get("rule", 0.0) >= _PLAIN
-        tells = not place or self._turns[place - 1].role == "assistant" or _SELF.match(sentence.text)
-        lone = len(self._said(place)) == 1 and bool(tells)  # among people, other replies are mostly banter
-        bar = self._keep * (_PLAINLY if plain else 1.0) * (_OPENING if not place or (plain and lone) else 1.0)
-        bar = min(bar, _LONE) if lone and not self._idle(place, number, (*_IDLE, "instruction", "question")) else bar
-        if worth.importance < _SLIGHT and not any(map(str.isdigit, sentence.text)) and place and not lone:
-            bar = max(bar, self._keep * _SLIGHTLY)
-        return worth.keep >= (max(self._keep, ASKED) if asks else bar)
+        if self._bar is not None:
+            return worth.keep >= (max(self._bar, ASKED) if self._asks(place, number) else self._bar)
+        people = {name_of(turn) for turn in self._turns[max(0, place - _BACK) : place + 1] if is_person(turn)}
+        alone = not place or len(self._said(place)) == len(people) == 1  # among people, one sentence is mostly banter
+        return self._value(place, number, worth) >= (_ALONE if alone else ENOUGH)
+
+    def _value(self, place: int, number: int, worth: Weighed) -> float:
+        odds = math.log((worth.keep + 0.001) / (1.001 - worth.keep))
+        plain = self._likely(place, number, ("statement", "plan", "decision", "rule"))
+        asks = max(self._likely(place, number, ("question",)), self._asks(place, number))
+        told = _NUMBER * any(map(str.isdigit, self._text(place, number))) + _PLAIN * plain + _ASKS_ONLY * asks
+        return _SURE * odds + _WEIGHTY * worth.importance + told + _REST
+
+    def _asks(self, place: int, number: int) -> bool:
+        """Whether a sentence asks, or leans on the speaker's own question."""
+        text = self._text(place, number)
+        behind = number > 0 and self._text(place, number - 1).endswith("?") and leans(text)
+        return text.endswith(("?", "？")) or behind  # noqa: RUF001
 
     def hidden(self, place: int, number: int) -> bool:
         """Whether a sentence holds a secret or an order that somebody planted: it is quoted nowhere."""
-        worth, text = self._worth(place, number), self._said(place)[number].text
-        if worth and max(worth.injection, worth.kinds.get("injection", 0.0), worth.kinds.get("secret", 0.0)) >= HIDDEN:
-            return True
-        return _hides(text)
+        worth = self._worth(place, number)
+        ordered = max(worth.injection, self._likely(place, number, ("injection",))) if worth else 0.0
+        return max(ordered, self._likely(place, number, ("secret",))) >= HIDDEN or _hides(self._text(place, number))
 
     def _joins(self, place: int, number: int) -> bool:
         """Whether a sentence joins the one before it, which is kept as well."""
@@ -213,10 +214,13 @@ class _Reader:
             for at, said in ((at, self._said(at)[number]) for at, number in group.members)
         ]
 
+    def _likely(self, place: int, number: int, kinds: Sequence[str]) -> float:
+        worth = self._worth(place, number)
+        return sum(worth.kinds.get(kind, 0.0) for kind in kinds) if worth else 0.0
+
     def _idle(self, place: int, number: int, kinds: Sequence[str] = _IDLE) -> bool:
         """Whether a sentence is talk that means nothing by itself, as far as a keeper can tell."""
-        worth = self._worth(place, number)
-        return worth is not None and sum(worth.kinds.get(kind, 0.0) for kind in kinds) >= _LIKELY
+        return self._likely(place, number, kinds) >= _LIKELY
 
     def _context(self, group: _Group, since: int) -> Sequence[tuple[int, int]]:
         """What a remark lives from: the questions that it answers, or else what was said last before it, since a turn;
@@ -235,7 +239,7 @@ class _Reader:
         first = self._text(place, number)
         before = self._before(place, max(since, place - 1))
         asks = [one for one in before[-3:] if _ASKS.search(self._text(*one))]
-        answers = len(words(first)) <= _SHORT and not _GOES_ON.match(first) and not self._orders(place, number)
+        answers = len(words(first)) <= _SHORT and not _GOES_ON.match(first) and not self._idle(place, number, _ORDERS)
         if self._length(asks) > 1 and not number and answers:
             plain = ASKS.search(self._text(*asks[-1])) and self._length(asks) > _BRIEF
             wanted = before[before.index(asks[0]) :] if plain else before
@@ -255,14 +259,8 @@ class _Reader:
     def _length(self, found: Sequence[tuple[int, int]]) -> int:
         return sum(len(words(self._text(*one))) for one in found)
 
-    def _orders(self, place: int, number: int) -> bool:
-        """Whether somebody says how things are to be done from now on, and answers nobody."""
-        worth = self._worth(place, number)
-        return worth is not None and worth.kinds.get("rule", 0.0) + worth.kinds.get("instruction", 0.0) >= _LIKELY
-
     def _assents(self, place: int, number: int) -> bool:
-        worth, text = self._worth(place, number), self._text(place, number)
-        likely = worth is not None and worth.kinds.get("assent", 0.0) >= _ASSENT
+        text, likely = self._text(place, number), self._likely(place, number, ("assent",)) >= _ASSENT
         return (likely or bool(_ASSENTS.match(text))) and len(words(text)) <= _SHORT
 
     def _before(self, place: int, earlier: int) -> list[tuple[int, int]]:
@@ -283,8 +281,8 @@ class _Reader:
         return self._turns[place].ts - self._turns[earlier].ts < timedelta(hours=12)
 
     def _corrects(self, place: int, number: int) -> bool:
-        worth = self._worth(place, number)
-        likely = worth is not None and worth.kinds.get("correction", 0.0) >= _CORRECTION and worth.keep >= self._keep
+        sure = self._keep_of(place, number) >= (self._bar or KEEP)
+        likely = sure and self._likely(place, number, ("correction",)) >= _LIKELY
         return bool(CORRECTS.match(self._said(place)[number].text)) or likely
 
     def _take_back(self, place: int, number: int) -> bool:
@@ -296,7 +294,7 @@ class _Reader:
         if target is None or self.hidden(*target):
             return False
         standing = [group for group in self.groups if target in group.members]
-        worthy = [one for one in (target, (place, number)) if self._keep_of(*one) >= min(self._keep, _CORRECTED)]
+        worthy = [one for one in (target, (place, number)) if self._keep_of(*one) >= min(self._bar or KEEP, _CORRECTED)]
         if not worthy and not standing:
             return False
         again = _names_again(self._said(target[0])[target[1]].text, self._said(place)[number].text)
