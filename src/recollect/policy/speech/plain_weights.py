@@ -22,7 +22,7 @@ _CATEGORIES: Mapping[str, re.Pattern[str]] = {
     "relationships": re.compile(r"\b(?:sister|brother|mother|father|wife|husband|son|daughter|friend|dog|cat)\b", re.I),
     "profile": re.compile(r"\b(?:i'm|i am|i live|i work|my name)\b", re.IGNORECASE),
 }
-_WORTH = (0.05, 0.1, 0.5, 0.75, 0.95)  # by how many signs speak for it
+_WORTH = (0.003, 0.004, 0.9, 0.95, 0.98)  # by how many signs speak for it; one alone says nothing
 
 
 def plain_weights(turn: Heard) -> list[Weighed]:
