@@ -617,3 +617,9 @@ def test_a_question_without_its_mark_is_a_question():
         keeper = worth(Oamaru=weighed(0.9, importance=3, kind=kind))
         said = ("Mira", "so how do we get to Oamaru. The van is full.")
         assert len(kept(before, said, keeper=keeper, fresh=1)) == count
+
+
+def test_a_question_that_is_all_somebody_tells_an_assistant_is_still_one():
+    for kind, count in (("statement", 1), ("question", 0)):
+        keeper = Fake(lambda _, kind=kind: weighed(0.6, importance=3, kind=kind))
+        assert len(kept(("Mira", "so how do we get to Oamaru on the 22nd"), keeper=keeper)) == count

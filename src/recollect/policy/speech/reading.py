@@ -157,14 +157,14 @@ class _Reader:
         return weighed[number] if number < len(weighed) else None
 
     def _kept(self, place: int, number: int) -> bool:
-        worth = self._worth(place, number)
-        sentence = self._said(place)[number]
+        worth, sentence = self._worth(place, number), self._said(place)[number]
         if worth is None or sentence.borrowed or sentence.text.endswith(":") or self.hidden(place, number):
             return False
         if self._bar is not None:
             return worth.keep >= (max(self._bar, ASKED) if self._asks(place, number) else self._bar)
         people = {name_of(turn) for turn in self._turns[max(0, place - _BACK) : place + 1] if is_person(turn)}
         alone = not place or len(self._said(place)) == len(people) == 1  # among people, one sentence is mostly banter
+        alone = alone and not self._idle(place, number, ("question",))
         return self._value(place, number, worth) >= (_ALONE if alone else ENOUGH)
 
     def _value(self, place: int, number: int, worth: Weighed) -> float:
