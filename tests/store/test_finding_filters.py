@@ -18,7 +18,7 @@ from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.hunt import examples
 from tests.store.conftest import ENGINES, new_world
-from tests.store.test_reading import CHOICES, NAMES, SIGHTS, any_item, asked_for, in_sight
+from tests.store.test_reading import CHOICES, NAMES, SIGHTS, TIMES, any_item, asked_for, in_sight
 from tests.worlds import ANY_STATE, EVERYTHING, World, numbers
 
 MODEL = "toy"
@@ -54,7 +54,11 @@ def fill(world: World, chance: Random) -> Memories:
     episodes = [item for item in everything if item.kind == "episode"]
     witness = world.episode("witness", visibility=Visibility.SYSTEM, user_id=None)
     cited = world.event(witness, "coffee")
-    said = [(world.event(e, f"tea {chance.random()}", role=chance.choice(BEYOND)), e) for e in episodes for _ in "ab"]
+    said = [
+        (world.event(e, f"tea {chance.random()}", role=chance.choice(BEYOND), ts=chance.choice(TIMES)), e)
+        for e in episodes
+        for _ in "ab"
+    ]
     told = [(world.version(item, cited, content=f"tea {chance.random()}"), item) for item in everything]
     vectors = [Vector(MODEL, ref, numbers(chance.random(), chance.random(), 1)) for ref in _refs(said, told)]
     world.apply(
@@ -99,9 +103,11 @@ def event_passes(event: Event, episode: Item, filters: Filters, sight: Sight) ->
         categories=None,
         without=frozenset(),
         valid_at=None,
+        current_at=None,
         states=ANY_STATE.states,
     )
     own = filters.role is None or event.role == filters.role
+    own = own and (filters.valid_at is None or event.ts <= filters.valid_at)
     return own and asked_for(episode, owners) and in_sight(episode, sight)
 
 

@@ -145,6 +145,13 @@ def named(n: Neighbours) -> object:
 
 
 @act
+def named_events(n: Neighbours) -> object:
+    assert n.store.named_events(n.tenant, n.theirs.event.id, EVERYTHING) == []
+    assert n.store.named_events(n.tenant, n.made.told.event.id[-8:], EVERYTHING) == [n.made.told.event.id]
+    return None
+
+
+@act
 def thread(n: Neighbours) -> object:
     assert n.store.thread(replace(n.me.scope, user_id="eve", thread_id="attic"), Visibility.USER_PRIVATE) is None
     return n.store.thread(replace(n.me.scope, user_id="ana", thread_id="kitchen"), Visibility.USER_PRIVATE)
@@ -235,7 +242,19 @@ def version_usage(n: Neighbours) -> object:
 
 @act
 def contested(n: Neighbours) -> object:
-    assert n.store.contested(n.tenant, [n.theirs.item.id, n.made.told.item.id]) == frozenset()
+    assert n.store.contested(n.tenant, [n.theirs.item.id, n.made.told.item.id]) == {}
+    return None
+
+
+@act
+def contradictions(n: Neighbours) -> object:
+    assert not n.store.contradictions(n.tenant, [n.theirs.item.id])
+    return n.store.contradictions(n.tenant, [n.made.told.item.id])
+
+
+@act
+def open_contradictions(n: Neighbours) -> object:
+    assert not n.store.open_contradictions(n.tenant, None, 10)
     return None
 
 
@@ -312,7 +331,7 @@ def speaking(n: Neighbours) -> object:
 def known(n: Neighbours) -> object:
     found = n.store.known(n.tenant, [n.theirs.item.id, n.made.told.item.id])
     assert found.speaking.keys() == found.usage.keys() == {n.made.told.item.id}
-    assert found.contested == frozenset()
+    assert found.contested == {}
     return found
 
 

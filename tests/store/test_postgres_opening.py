@@ -194,7 +194,9 @@ BEFORE_QUOTATIONS = (
     "drop table recollect.participants, recollect.private_events",
     "drop index recollect.items_private",
     "alter table recollect.witnesses drop column quoted",
-    "delete from recollect.recollect_schema where version = 5",
+    "alter table recollect.events drop column names",
+    "alter table recollect.versions drop column names",
+    "delete from recollect.recollect_schema where version >= 5",
 )
 
 

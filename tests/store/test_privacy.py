@@ -313,6 +313,8 @@ def test_an_old_file_learns_who_took_part_when_it_is_opened(sqlite_store: SqlSto
         "drop table private_events",
         "drop index items_private",
         "alter table witnesses drop column quoted",
+        "alter table events drop column names",
+        "alter table versions drop column names",
         "delete from sqlite_stat1 where tbl in ('participants', 'private_events') or idx = 'items_private'",
         "pragma user_version = 4",
     ):

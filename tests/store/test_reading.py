@@ -75,6 +75,8 @@ def any_item(world: World, chance: Random) -> Item:
         updated_at=pick(TIMES),
         valid_from=pick([None, *TIMES[:3]]),
         valid_to=pick([None, *TIMES[3:]]),
+        origin_at=pick(TIMES),
+        superseded_by=pick([None, ItemId("another")]),
     )
 
 
@@ -126,7 +128,8 @@ def asked_for(item: Item, filters: Filters) -> bool:
         "kinds": filters.kinds is not None and item.kind in filters.kinds,
         "categories": filters.categories is not None and item.category in filters.categories,
         "without": item.category not in filters.without,
-        "states": state in filters.states,
+        "states": state in filters.states
+        or (filters.valid_at is not None and state == "archived" and item.superseded_by is not None),
         "pinned": item.pinned == filters.pinned,
         "importance_min": filters.importance_min is not None and item.importance >= filters.importance_min,
         "importance_max": filters.importance_max is not None and item.importance <= filters.importance_max,
@@ -134,8 +137,13 @@ def asked_for(item: Item, filters: Filters) -> bool:
         "updated_before": filters.updated_before is not None and item.updated_at < filters.updated_before,
         "valid_at": bool(
             filters.valid_at
-            and (item.valid_from is None or item.valid_from <= filters.valid_at)
+            and (item.valid_from or item.origin_at) <= filters.valid_at
             and (item.valid_to is None or filters.valid_at < item.valid_to)
+        ),
+        "current_at": bool(
+            filters.current_at
+            and (item.valid_from is None or item.valid_from <= filters.current_at)
+            and (item.valid_to is None or filters.current_at < item.valid_to)
         ),
         "purge_due": bool(filters.purge_due and purge_at and purge_at <= filters.purge_due),
     }
@@ -185,6 +193,7 @@ CHOICES: dict[str, st.SearchStrategy[Any]] = {
     "updated_before": _maybe(*MOMENTS),
     "purge_due": _maybe(*MOMENTS),
     "valid_at": _maybe(*MOMENTS),
+    "current_at": _maybe(*MOMENTS),
 }
 ROBINS = Sight(users=None, projects=None, silo="robin", readers=None)
 SIGHTS = st.builds(Sight, users=_some(*USERS), projects=_some(*PROJECTS), silo=_maybe(*AGENTS), readers=st.none())
@@ -220,7 +229,7 @@ def _examples(name: str) -> list[object]:
         **{field: ["ana", "robin", "house", "x"] for field in CHOICES},
         **{field: [True, False] for field in ("pinned", "core")},
         **{field: [1, 3, 5] for field in ("importance_min", "importance_max")},
-        **{field: MOMENTS for field in ("updated_after", "updated_before", "purge_due", "valid_at")},
+        **{field: MOMENTS for field in ("updated_after", "updated_before", "purge_due", "valid_at", "current_at")},
     }[name]
 
 

@@ -219,12 +219,13 @@ def test_an_erased_version_leaves_no_count(world: World):
 def test_memories_are_contested_until_their_contradiction_is_resolved(world: World):
     a, b, c = world.tell(), world.tell("Ana hates tea."), world.tell("Ben eats soup.")
     ids = [one.item.id for one in (a, b, c)]
-    assert world.store.contested(world.tenant, ids) == frozenset()
+    assert world.store.contested(world.tenant, ids) == {}
     opened = world.contradiction(a.item, b.item)
     world.apply(Note(None, opened))
-    assert world.store.contested(world.tenant, ids) == {a.item.id, b.item.id}
-    assert world.store.contested(world.tenant, [b.item.id]) == {b.item.id}
-    assert world.store.contested(world.tenant, []) == frozenset()
+    against = {a.item.id: frozenset({b.item.id}), b.item.id: frozenset({a.item.id})}
+    assert world.store.contested(world.tenant, ids) == against
+    assert world.store.contested(world.tenant, [b.item.id]) == {b.item.id: frozenset({a.item.id})}
+    assert world.store.contested(world.tenant, []) == {}
     resolved = Resolved(
         id=opened.id,
         memory_a=opened.memory_a,
@@ -234,7 +235,33 @@ def test_memories_are_contested_until_their_contradiction_is_resolved(world: Wor
         resolution=Verdict.A_WINS,
     )
     world.apply(Note(opened, resolved))
-    assert world.store.contested(world.tenant, ids) == frozenset()
+    assert world.store.contested(world.tenant, ids) == {}
+
+
+def test_contradictions_are_looked_up_by_their_memories_and_open_ones_in_order(world: World):
+    a, b, c = world.tell(), world.tell("Ana hates tea."), world.tell("Ben eats soup.")
+    opened = sorted(
+        [world.contradiction(*pair) for pair in ((a.item, b.item), (c.item, b.item))], key=lambda one: one.id
+    )
+    world.apply(*(Note(None, one) for one in opened))
+    of_b, of_a = (world.store.contradictions(world.tenant, [one.item.id]) for one in (b, a))
+    assert list(of_b) == opened
+    assert [one.memory_a for one in of_a] == [a.item.id]
+    assert world.store.contradictions(world.tenant, []) == []
+    assert list(world.store.open_contradictions(world.tenant, None, 10)) == opened
+    assert list(world.store.open_contradictions(world.tenant, None, 1)) == opened[:1]
+    assert list(world.store.open_contradictions(world.tenant, opened[0].id, 10)) == opened[1:]
+    resolved = Resolved(
+        id=opened[0].id,
+        memory_a=opened[0].memory_a,
+        memory_b=opened[0].memory_b,
+        detected_at=opened[0].detected_at,
+        resolved_at=world.clock.now(),
+        resolution=Verdict.MERGED,
+    )
+    world.apply(Note(opened[0], resolved))
+    assert set(world.store.contradictions(world.tenant, [b.item.id])) == {resolved, opened[1]}
+    assert list(world.store.open_contradictions(world.tenant, None, 10)) == opened[1:]
 
 
 # -- what is found of summaries ---------------------------------------------------------------------------------

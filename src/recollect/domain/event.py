@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import cast
 
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.moment import zoned
@@ -16,6 +17,10 @@ UNPLACED = 0
 STATED = "stated"
 """In the meta data of an event: these words were stated to be remembered, and are a memory of their own. A thread of
 nothing else tells no story, and is summed up on request alone."""
+
+
+_NAMES = ("file", "tags", "artifacts")
+"""In the meta data of an event: the file that it is of, the tags of its note, the artifacts that came with it."""
 
 
 class Trust(StrEnum):
@@ -62,6 +67,13 @@ class Event:
             raise ValueError("the text is blank: there is nothing to remember")
         if self.chunks and self.chunks[-1].end > len(self.text):
             raise ValueError("a chunk ends after its text")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the event is called by, besides its words: it is found by these too."""
+        given = [self.meta.get(name) for name in _NAMES]
+        listed = [one for value in given for one in (cast(list[object], value) if isinstance(value, list) else [value])]
+        return tuple(dict.fromkeys(one for one in listed if isinstance(one, str) and one.strip()))
 
     def chunk(self, number: int) -> "tuple[Event, ...]":
         """The event cut down to one of its chunks, counted from 1; none where it has no such chunk."""

@@ -202,6 +202,7 @@ class Clerk:
             self._update(item.id, rows.item_columns(replace(item, constitutional=self._item(handle).constitutional)))
             self.tx.do("update items set withdrawn = false where tenant = :tenant and id = :id", id=item.id)
             self.footing.items.discard(item.id)
+            self._renamed(item)
             handle.live = True
             handle.trust = item.trust.value
         handle.item = None
@@ -232,6 +233,7 @@ class Clerk:
         self._update(change.item_id, rows.item_columns(after, names))
         if "body" in names:
             self._artifacts(after)
+        self._renamed(after)
         self._episode(after)
         handle.item = after
         handle.user_id, handle.project_id = after.user_id, after.project_id
@@ -282,15 +284,16 @@ class Clerk:
         handle.last_seq += 1
         event = replace(event, seq=handle.last_seq)
         self.tx.run(
-            f"insert into events (tenant, withdrawn, digest, {rows.EVENT}) "
-            f"values (:tenant, false, :digest, {rows.EVENT_VALUES})",
+            f"insert into events (tenant, withdrawn, digest, names, {rows.EVENT}) "
+            f"values (:tenant, false, :digest, :names, {rows.EVENT_VALUES})",
             digest=self._digest(event.text),
+            names=(names := rows.names(event)),
             **rows.event_columns(event),
         )
         self.tx.do(
             "update items set last_seq = :seq where tenant = :tenant and id = :id", seq=event.seq, id=event.item_id
         )
-        self.tx.add_text(f"e:{event.id}", event.item_id, event.text)
+        self.tx.add_text(f"e:{event.id}", event.item_id, event.text, names)
         self.fresh[event.id] = event
         return event
 
@@ -318,7 +321,9 @@ class Clerk:
         cited = resolve(self.tx, version, self.fresh)
         _only_as_trusted(handle, cited)
         self.tx.run(
-            f"insert into versions (tenant, withdrawn, {rows.VERSION}) values (:tenant, false, {rows.VERSION_VALUES})",
+            f"insert into versions (tenant, withdrawn, names, {rows.VERSION}) "
+            f"values (:tenant, false, :names, {rows.VERSION_VALUES})",
+            names=(names := rows.names(self._item(handle)) if version.level is Level.R3 else ""),
             **rows.version_columns(version),
         )
         quoted = version.quoted
@@ -328,7 +333,22 @@ class Clerk:
             [{"event_id": one.id, "version_id": version.id, "quoted": one.id in quoted} for one in cited],
         )
         if version.level is Level.R3:
-            self.tx.add_text(f"v:{version.id}", version.item_id, bare(version.content))
+            self.tx.add_text(f"v:{version.id}", version.item_id, bare(version.content), names)
+
+    def _renamed(self, item: Item) -> None:
+        """What a memory is called by has perhaps changed: its versions are found by what it is called by now."""
+        names = rows.names(item)
+        known = self.tx.all(
+            "select id, content, names from versions where tenant = :tenant and item_id = :id and level = :level "
+            "and names <> :names",
+            id=item.id,
+            level=int(Level.R3),
+            names=names,
+        )
+        for id, content, before in known:
+            self.tx.drop_text(f"v:{id}", bare(content), before)
+            self.tx.add_text(f"v:{id}", item.id, bare(content), names)
+            self.tx.do("update versions set names = :names where tenant = :tenant and id = :id", id=id, names=names)
 
     def _reworded(self, version: Version) -> None:
         """The words of a memory are part of what was read of it: of two who make a version of the same, one looks

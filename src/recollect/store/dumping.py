@@ -66,6 +66,7 @@ _TIMES = frozenset(
         "failed_at",
     ]
 )
+_EVENT = [column.strip() for column in rows.EVENT.split(",")]
 _BYTES = frozenset({"nonce"})
 _FLAGS = frozenset(["withdrawn", "private", "core", "constitutional", "own", "again", "quoted"])
 _JSON = frozenset(["tags", "chunks", "meta", "bullets", "checkpoint_data", "payload"])
@@ -146,6 +147,14 @@ def load(tx: Tx, dumped: Iterable[Mapping[str, object]]) -> None:
 
 
 def _insert(tx: Tx, table: str, batch: list[dict[str, object]]) -> None:
+    if table == "events":
+        batch = [{**row, "names": rows.names(rows.read_event(tuple(row[one] for one in _EVENT)))} for row in batch]
+    elif table == "versions":
+        called = _names_of(tx, [row for row in batch if row["level"] == int(Level.R3)])
+        batch = [
+            {**row, "names": called.get(str(row["item_id"]), "") if row["level"] == int(Level.R3) else ""}
+            for row in batch
+        ]
     if batch:
         names = list(batch[0])
         tx.many(
@@ -154,9 +163,17 @@ def _insert(tx: Tx, table: str, batch: list[dict[str, object]]) -> None:
         )
     for row in batch:
         if table == "events":
-            tx.add_text(f"e:{row['id']}", str(row["item_id"]), str(row["text"]))
+            tx.add_text(f"e:{row['id']}", str(row["item_id"]), str(row["text"]), str(row["names"]))
         elif table == "versions" and row["level"] == int(Level.R3):
-            tx.add_text(f"v:{row['id']}", str(row["item_id"]), bare(str(row["content"])))
+            tx.add_text(f"v:{row['id']}", str(row["item_id"]), bare(str(row["content"])), str(row["names"]))
+
+
+def _names_of(tx: Tx, batch: list[dict[str, object]]) -> dict[str, str]:
+    """What the memories of these versions are called by."""
+    ids = sorted({str(row["item_id"]) for row in batch})
+    found = tx.all(f"select {rows.ITEM} from items where tenant = :tenant and id in :ids[]", ids=ids) if ids else []
+    items = [rows.read_item(row) for row in found]
+    return {item.id: rows.names(item) for item in items}
 
 
 def state(tx: Tx) -> Iterator[Mapping[str, object]]:

@@ -122,17 +122,17 @@ def _proposals(tx: Tx, change: Erase) -> tuple[RecordId, ...]:
 
 def _drop_texts(tx: Tx, change: Erase) -> None:
     if change.events:
-        for id, text in tx.all(
-            "select id, text from events where tenant = :tenant and id in :ids[]", ids=list(change.events)
+        for id, text, names in tx.all(
+            "select id, text, names from events where tenant = :tenant and id in :ids[]", ids=list(change.events)
         ):
-            tx.drop_text(f"e:{id}", text)
+            tx.drop_text(f"e:{id}", text, names)
     if change.versions:
-        for id, content in tx.all(
-            "select id, content from versions where tenant = :tenant and level = :level and id in :ids[]",
+        for id, content, names in tx.all(
+            "select id, content, names from versions where tenant = :tenant and level = :level and id in :ids[]",
             level=int(Level.R3),
             ids=list(change.versions),
         ):
-            tx.drop_text(f"v:{id}", bare(content))
+            tx.drop_text(f"v:{id}", bare(content), names)
 
 
 _EDGES = "h.op like 'contradiction%' or h.op like 'proposal%' or h.op like 'consent%' or h.op like '%link'"

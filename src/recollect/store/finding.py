@@ -22,7 +22,14 @@ _DEEPER = 5
 def of_episodes(filters: Filters) -> Filters:
     """What the filters ask of the episode that owns an event."""
     return replace(
-        filters, role=None, kinds=None, categories=None, without=frozenset(), states=ANY_STATE, valid_at=None
+        filters,
+        role=None,
+        kinds=None,
+        categories=None,
+        without=frozenset(),
+        states=ANY_STATE,
+        valid_at=None,
+        current_at=None,
     )
 
 
@@ -32,6 +39,9 @@ def passing_events(filters: Filters, sight: Sight) -> Where:
     if filters.role is not None:
         where.append("e.role = :event_role")
         values["event_role"] = filters.role
+    if filters.valid_at is not None:
+        where.append("e.ts <= :happened_by")
+        values["happened_by"] = filters.valid_at
     return ["not e.withdrawn", *where], values
 
 

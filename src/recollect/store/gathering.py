@@ -34,6 +34,18 @@ def speaking(tx: Tx, items: Sequence[ItemId], readers: Readers = None) -> Mappin
     return {held.item.id: (held, version) for version, held in spoken}
 
 
+def replaced(tx: Tx, by: Sequence[ItemId]) -> list[Held]:
+    """Live items that one of these took over from."""
+    if not by:
+        return []
+    found = tx.all(
+        f"select {held_columns()} from items i where i.tenant = :tenant and i.superseded_by in :ids[] "
+        "and not i.withdrawn order by i.id",
+        ids=list(by),
+    )
+    return [read_held(row) for row in found]
+
+
 def edges(tx: Tx, items: Sequence[ItemId]) -> list[Relation]:
     """The edges from or to any of these items, strongest first."""
     if not items:
@@ -100,14 +112,17 @@ def witness_counts(tx: Tx, items: Sequence[ItemId]) -> Mapping[ItemId, int]:
     return {ItemId(item_id): int(count) for item_id, count in found}
 
 
-def contested(tx: Tx, items: Sequence[ItemId]) -> frozenset[ItemId]:
-    """Those of these items that are part of a contradiction that nobody has resolved."""
+def contested(tx: Tx, items: Sequence[ItemId]) -> Mapping[ItemId, frozenset[ItemId]]:
+    """Those of these items that are part of a contradiction that nobody has resolved, each with what contradicts it."""
     if not items:
-        return frozenset()
+        return {}
     found = tx.all(
-        "select memory_a from contradictions where tenant = :tenant and memory_a in :ids[] and resolved_at is null "
-        "union select memory_b from contradictions where tenant = :tenant and memory_b in :ids[] "
-        "and resolved_at is null",
+        "select memory_a, memory_b from contradictions where tenant = :tenant and memory_a in :ids[] "
+        "and resolved_at is null union select memory_b, memory_a from contradictions where tenant = :tenant "
+        "and memory_b in :ids[] and resolved_at is null",
         ids=list(items),
     )
-    return frozenset(ItemId(row[0]) for row in found)
+    against: dict[ItemId, set[ItemId]] = {}
+    for own, other in found:
+        against.setdefault(ItemId(own), set()).add(ItemId(other))
+    return {item_id: frozenset(others) for item_id, others in against.items()}

@@ -54,17 +54,24 @@ def filtered(filters: Filters) -> Where:
         if (value := getattr(filters, name)) is not None:
             where.append(f"i.{name} = :{name}")
             values[name] = value
-    for name, column in (("kinds", "kind"), ("categories", "category"), ("states", "state")):
+    for name, column in (("kinds", "kind"), ("categories", "category")):
         if (value := getattr(filters, name)) is not None:
             where.append(f"i.{column} in :{name}[]")
             values[name] = sorted(value)
+    replaced = " or (i.state = 'archived' and i.superseded_by is not null)" if filters.valid_at is not None else ""
+    where.append(f"(i.state in :states[]{replaced})")
+    values["states"] = sorted(filters.states)
     if filters.without:
         where.append("not i.category in :without[]")
         values["without"] = sorted(filters.without)
     if filters.valid_at is not None:
-        where.append("(i.valid_from is null or i.valid_from <= :valid_at)")
+        where.append("coalesce(i.valid_from, i.origin_at) <= :valid_at")
         where.append("(i.valid_to is null or i.valid_to > :valid_at)")
         values["valid_at"] = filters.valid_at
+    if filters.current_at is not None:
+        where.append("(i.valid_from is null or i.valid_from <= :current_at)")
+        where.append("(i.valid_to is null or i.valid_to > :current_at)")
+        values["current_at"] = filters.current_at
     if filters.pinned is not None:
         where.append(f"i.pinned_min_level is {'not ' if filters.pinned else ''}null")
     for name, condition in (
@@ -127,6 +134,18 @@ def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
     found = tx.all(
         f"select i.id from items i where i.tenant = :tenant and {seen[0]} "
         "and substr(i.id, length(i.id) - length(:ending) + 1) = :ending order by i.id limit 20",
+        ending=ending,
+        **values,
+    )
+    return [row[0] for row in found]
+
+
+def named_events(tx: Tx, ending: str, sight: Sight) -> list[EventId]:
+    seen, values = in_sight(sight)
+    found = tx.all(
+        "select e.id from events e join items i on i.tenant = :tenant and i.id = e.item_id "
+        f"where e.tenant = :tenant and not e.withdrawn and {seen[0]} "
+        "and substr(e.id, length(e.id) - length(:ending) + 1) = :ending order by e.id limit 20",
         ending=ending,
         **values,
     )

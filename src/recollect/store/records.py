@@ -1,10 +1,11 @@
 """Records in their tables: contradictions with the columns people query, the others as one row of JSON each."""
 
 import json
+from collections.abc import Sequence
 
 from recollect.domain import codec
-from recollect.domain.ids import RecordId
-from recollect.domain.record import Open, Record, Resolved, family
+from recollect.domain.ids import ItemId, RecordId
+from recollect.domain.record import Contradiction, Open, Record, Resolved, family
 from recollect.store import rows
 from recollect.store.tx import Tx
 
@@ -31,6 +32,30 @@ def list_records(tx: Tx, kind: str) -> list[Record]:
         return [rows.read_contradiction(row) for row in found]
     found = tx.all("select body from records where tenant = :tenant and family = :family order by id", family=kind)
     return [_decode(row[0]) for row in found]
+
+
+def contradictions(tx: Tx, items: Sequence[ItemId]) -> list[Contradiction]:
+    """Contradictions on record, open or resolved, that one of these items is part of."""
+    if not items:
+        return []
+    found = tx.all(
+        f"select {rows.CONTRADICTION} from contradictions where tenant = :tenant and memory_a in :ids[] "
+        f"union select {rows.CONTRADICTION} from contradictions where tenant = :tenant and memory_b in :ids[] "
+        "order by id",
+        ids=list(items),
+    )
+    return [rows.read_contradiction(row) for row in found]
+
+
+def open_contradictions(tx: Tx, after: RecordId | None, limit: int) -> list[Open]:
+    """Contradictions that nobody has resolved, in the order of their ids."""
+    found = tx.all(
+        f"select {rows.CONTRADICTION} from contradictions where tenant = :tenant and resolved_at is null "
+        "and id > :after order by id limit :limit",
+        after=after or "",
+        limit=limit,
+    )
+    return [record for row in found if isinstance(record := rows.read_contradiction(row), Open)]
 
 
 def put_record(tx: Tx, before: Record | None, after: Record | None) -> None:

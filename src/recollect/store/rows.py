@@ -182,6 +182,11 @@ def event_columns(event: Event) -> dict[str, object]:
     }
 
 
+def names(thing: Event | Item) -> str:
+    """What an event or a memory is called by, as the text index takes it."""
+    return " ".join(thing.names)
+
+
 def read_event(row: Row) -> Event:
     id, item_id, seq, ts, author, role, text, trust, chunks, meta = row
     return Event(

@@ -18,7 +18,7 @@ from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head, genesis
 from recollect.domain.observation import Cursor, Observation, Operation, Usage
 from recollect.domain.query import Filters, Page
-from recollect.domain.record import Record
+from recollect.domain.record import Contradiction, Open, Record
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
@@ -184,6 +184,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.named(tx, ending, sight)
 
+    def named_events(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[EventId]:
+        with self._engine.read(tenant) as tx:
+            return reading.named_events(tx, ending, sight)
+
     def thread(self, scope: Scope, visibility: Visibility) -> Held | None:
         with self._engine.read(scope.tenant) as tx:
             return reading.thread(tx, scope, visibility)
@@ -267,7 +271,19 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return observing.version_usage(tx, versions)
 
-    def contested(self, tenant: TenantId, items: Sequence[ItemId]) -> frozenset[ItemId]:
+    def replaced(self, tenant: TenantId, by: Sequence[ItemId]) -> Sequence[Held]:
+        with self._engine.read(tenant) as tx:
+            return gathering.replaced(tx, by)
+
+    def contradictions(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Contradiction]:
+        with self._engine.read(tenant) as tx:
+            return records.contradictions(tx, items)
+
+    def open_contradictions(self, tenant: TenantId, after: RecordId | None, limit: int) -> Sequence[Open]:
+        with self._engine.read(tenant) as tx:
+            return records.open_contradictions(tx, after, limit)
+
+    def contested(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, frozenset[ItemId]]:
         with self._engine.read(tenant) as tx:
             return gathering.contested(tx, items)
 

@@ -78,8 +78,8 @@ class Tx(Protocol):
         it waits for those who are at it; what is read after it is what is left."""
         ...
 
-    def add_text(self, ref: str, item_id: str, text: str) -> None:
-        """Put the text of an event or a version that was just written into the text index."""
+    def add_text(self, ref: str, item_id: str, text: str, names: str) -> None:
+        """Put the text of an event or a version that is written into the text index, and what it is called by."""
         ...
 
     def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
@@ -90,8 +90,8 @@ class Tx(Protocol):
         """(embedder, ref, revision, values) of all embeddings."""
         ...
 
-    def drop_text(self, ref: str, text: str) -> None:
-        """Take a text out of the text index so that nothing of it is left."""
+    def drop_text(self, ref: str, text: str, names: str) -> None:
+        """Take a text and its names, as they were put in, out of the text index so that nothing of it is left."""
         ...
 
 

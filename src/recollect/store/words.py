@@ -18,6 +18,11 @@ _VERSION = re.compile(r"\bv(?=\d+\.\d)", re.IGNORECASE)
 """The v of v2.14.3, which is also written without it."""
 
 
+def indexed(text: str, names: str) -> str:
+    """What the text index takes of a text and the names that it is found by besides."""
+    return spaced(f"{names}\n{text}" if names else text)
+
+
 def spaced(text: str) -> str:
     """The text with spaces around every letter of such a script, and behind the v of a version."""
     if "." in text:

@@ -14,7 +14,7 @@ from recollect.store.postgres.session import Session
 from recollect.store.postgres.statement import of_rows, translate
 from recollect.store.postgres.words import folded, parts
 from recollect.store.tx import Row, bound
-from recollect.store.words import spaced
+from recollect.store.words import indexed
 
 _BATCH = 100
 _ROWS = 50
@@ -90,18 +90,18 @@ class PostgresTx:
             [{"ids": list(ids)}],
         )
 
-    def add_text(self, ref: str, item_id: str, text: str) -> None:
+    def add_text(self, ref: str, item_id: str, text: str, names: str) -> None:
         self.many(
             "insert into docs (tenant, ref, part, item_id, octets, tsv) "
             "values (:tenant, :ref, :part, :item_id, :octets, "
             "array_to_tsvector(array[mark(:tenant)]) || to_tsvector('words', :text))",
             [
                 {"ref": ref, "item_id": item_id, "part": number, "octets": len(text.encode()), "text": part}
-                for number, part in enumerate(parts(folded(spaced(text))))
+                for number, part in enumerate(parts(folded(indexed(text, names))))
             ],
         )
 
-    def drop_text(self, ref: str, text: str) -> None:
+    def drop_text(self, ref: str, text: str, names: str) -> None:
         self.many("delete from docs where tenant = :tenant and ref = :ref", [{"ref": ref}])
 
     def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 import apsw
 
 from recollect.domain.ids import TenantId
+from recollect.domain.witness import bare
 from recollect.errors import (
     Invalid,
     NotAStore,
@@ -27,8 +28,9 @@ from recollect.holdings import Wanted
 from recollect.store.migrations import Migration, migrations
 from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
-from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect
+from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect, token
 from recollect.store.tx import Proposed, Sought, Tx
+from recollect.store.words import indexed
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.finding import Finder
@@ -178,6 +180,7 @@ class SqliteEngine:
             with self._writing() as connection:
                 if _pragma(connection, "user_version") >= migration.number:
                     continue  # another process was faster
+                _lend(connection)
                 for statement in migration.statements:
                     connection.execute(statement)
                 connection.execute(f"pragma application_id = {APPLICATION_ID}")
@@ -359,6 +362,13 @@ def _marks(path: Path, header: bytes) -> tuple[int, int, int]:
         return _pragma(reader, "application_id"), _pragma(reader, "user_version"), _pragma(reader, "schema_version")
     finally:
         probe.close()
+
+
+def _lend(connection: Connection) -> None:
+    """What migrations call: texts as the text index takes them."""
+    connection.create_scalar_function("recollect_token", token, 1)
+    connection.create_scalar_function("recollect_bare", bare, 1)
+    connection.create_scalar_function("recollect_indexed", indexed, 2)
 
 
 @contextmanager

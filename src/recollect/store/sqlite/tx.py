@@ -1,7 +1,7 @@
 """A transaction on SQLite: statements as SQLite reads them, with the tenant bound to every one."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from recollect.domain.ids import TenantId
 from recollect.holdings import Vector
 from recollect.store.rows import micros
 from recollect.store.tx import Row, bound
-from recollect.store.words import spaced
+from recollect.store.words import indexed
 
 _LIST = re.compile(r":(\w+)\[\]")
 _SHORT = 4
@@ -74,6 +74,8 @@ class Connection(Protocol):
 
     def executemany(self, statements: str, sequenceofbindings: object) -> Cursor: ...
 
+    def create_scalar_function(self, name: str, callable: Callable[..., object], numargs: int) -> None: ...
+
     def changes(self) -> int: ...
 
     def last_insert_rowid(self) -> int: ...
@@ -131,16 +133,16 @@ class SqliteTx:
     def keep(self, table: str, ids: Sequence[str]) -> None:
         pass  # there is one writer at a time
 
-    def add_text(self, ref: str, item_id: str, text: str) -> None:
+    def add_text(self, ref: str, item_id: str, text: str, names: str) -> None:
         self._connection.execute(
             "insert into texts (rowid, tenant, text) values (?, ?, ?)",
-            (self._place(ref), token(self.tenant), spaced(text)),
+            (self._place(ref), token(self.tenant), indexed(text, names)),
         )
 
-    def drop_text(self, ref: str, text: str) -> None:
+    def drop_text(self, ref: str, text: str, names: str) -> None:
         self._connection.execute(
             "insert into texts (texts, rowid, tenant, text) values ('delete', ?, ?, ?)",
-            (self._place(ref), token(self.tenant), spaced(text)),
+            (self._place(ref), token(self.tenant), indexed(text, names)),
         )
 
     def _place(self, ref: str) -> int:

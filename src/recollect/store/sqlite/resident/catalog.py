@@ -18,16 +18,17 @@ from recollect.store.tx import Row, Sought
 
 _NAMES = ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "topic_key", "category")
 _WORDS = ("kind", "state", "visibility")
-_TIMES = {"updated_at": 0, "valid_from": -(2**63), "valid_to": 2**63 - 1, "purge_at": 2**63 - 1}
+_TIMES = {"updated_at": 0, "valid_from": -(2**63), "valid_to": 2**63 - 1, "purge_at": 2**63 - 1, "begins": 0}
 """Times, and what stands for none: held since ever, for ever, never due."""
 
 ITEM = (
     "i.id, i.user_id, i.agent_id, i.project_id, i.thread_id, i.run_id, i.actor_id, i.role, i.topic_key, "
     "i.category, i.kind, i.state, i.visibility, i.importance, i.core, i.pinned_min_level is not null, i.withdrawn, "
-    "i.updated_at, i.valid_from, i.valid_to, i.purge_at"
+    "i.superseded_by is not null, i.updated_at, i.valid_from, i.valid_to, i.purge_at, "
+    "coalesce(i.valid_from, i.origin_at)"
 )
-EVENT = "e.rid, e.item_id, e.role, octet_length(e.text)"
-VERSION = "v.rid, v.item_id, null, octet_length(v.content)"
+EVENT = "e.rid, e.item_id, e.role, octet_length(e.text), e.ts"
+VERSION = "v.rid, v.item_id, null, octet_length(v.content), 0"
 NOBODY = -1
 
 
@@ -65,10 +66,14 @@ class Catalog:
             core=np.bool_,
             pinned=np.bool_,
             withdrawn=np.bool_,
+            replaced=np.bool_,
             key="S16",
             speaker=np.int64,
         )
-        self.docs = {sought: Columns(rid=np.int64, item=np.int32, role=np.int32, octets=np.int32) for sought in Sought}
+        self.docs = {
+            sought: Columns(rid=np.int64, item=np.int32, role=np.int32, octets=np.int32, ts=np.int64)
+            for sought in Sought
+        }
         self._order: NDArray[np.int32] = np.empty(0, np.int32)
 
     @property
@@ -106,9 +111,9 @@ class Catalog:
             name: np.array(self._interned(column), np.int32)
             for name, column in zip((*_NAMES, *_WORDS), named, strict=True)
         }
-        for name, column in zip(("importance", "core", "pinned", "withdrawn"), rest[:4], strict=True):
+        for name, column in zip(("importance", "core", "pinned", "withdrawn", "replaced"), rest[:5], strict=True):
             made[name] = np.array(column)
-        for (name, none), column in zip(_TIMES.items(), rest[4:], strict=True):
+        for (name, none), column in zip(_TIMES.items(), rest[5:], strict=True):
             made[name] = np.array([none if at is None else at for at in column], np.int64)
         return {**made, "key": keys, "speaker": np.full(len(rows), NOBODY, np.int64)}
 
@@ -124,13 +129,14 @@ class Catalog:
     def put_docs(self, sought: Sought, rows: Sequence[Row]) -> None:
         """Rows of EVENT or VERSION, in the order of their row in the file."""
         if rows:
-            rid, owner, role, octets = zip(*rows, strict=True)
+            rid, owner, role, octets, ts = zip(*rows, strict=True)
             self.docs[sought].append(
                 {
                     "rid": np.array(rid, np.int64),
                     "item": self.places(np.array(_keys(owner), "S16")).astype(np.int32),
                     "role": np.array(self._interned(role), np.int32),
                     "octets": np.array(octets, np.int32),
+                    "ts": np.array(ts, np.int64),
                 }
             )
 
@@ -175,8 +181,11 @@ class Catalog:
             passed[rows[rows >= 0]] = False
         if sought is Sought.ITEMS:
             passed &= self.items["speaker"][docs["item"]] == docs["rid"]
-        elif filters.role is not None:
+            return None if passed.all() else passed
+        if filters.role is not None:
             passed &= docs["role"] == self._number(filters.role)
+        if filters.valid_at is not None:
+            passed &= docs["ts"] <= micros(filters.valid_at)
         return None if passed.all() else passed
 
     def _number(self, name: str | None) -> int:
@@ -188,9 +197,13 @@ class Catalog:
         for name in ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "topic_key"):
             if (value := getattr(filters, name)) is not None:
                 passed &= items[name] == self._number(value)
-        for column, wanted in (("kind", filters.kinds), ("category", filters.categories), ("state", filters.states)):
+        for column, wanted in (("kind", filters.kinds), ("category", filters.categories)):
             if wanted is not None:
                 passed &= self._any_of(column, wanted)
+        living = self._any_of("state", filters.states)
+        if filters.valid_at is not None:
+            living |= items["replaced"] & self._any_of("state", ("archived",))
+        passed &= living
         if filters.without:
             passed &= ~self._any_of("category", filters.without)
         for name in ("pinned", "core"):
@@ -212,6 +225,9 @@ class Catalog:
             passed &= items["purge_at"] <= micros(filters.purge_due)
         if filters.valid_at is not None:
             at = micros(filters.valid_at)
+            passed &= (items["begins"] <= at) & (items["valid_to"] > at)
+        if filters.current_at is not None:
+            at = micros(filters.current_at)
             passed &= (items["valid_from"] <= at) & (items["valid_to"] > at)
         return passed
 
