@@ -116,3 +116,24 @@ def test_what_ships_is_small_and_as_its_list_says():
         assert hashlib.sha256((MODELS / f"{name}.onnx").read_bytes()).hexdigest() == facts["sha256"]
     sizes = [len(file.read_bytes()) for file in MODELS.iterdir() if file.is_file()]
     assert sum(sizes) <= 80_000_000
+
+
+def test_questions_are_about_what_is_there_and_whole_stores_are_kept_apart():
+    written = rows.read("questions")
+    there = {name: {row["id"]: row for row in rows.read(name)} for name in ("conversations", "stories")}
+    asked = [one for row in written for one in row["questions"]]
+    assert len({(row["id"], one["question"]) for row in written for one in row["questions"]}) == len(asked)
+    assert {one["kind"] for one in asked if not one["known"]} == {"invented", "of another"}
+    assert all(name in there[row["from"]] for row in written for name in row["of"])
+    apart = {row["group"] for row in written if row["blind"]}
+    assert not apart & {row["group"] for row in written if not row["blind"]}
+    assert 0.2 < sum(len(row["questions"]) for row in written if row["blind"]) / len(asked) < 0.4
+
+
+def test_a_matter_that_was_invented_never_comes_up():
+    there = {row["id"]: row for row in rows.read("conversations")}
+    for row in rows.read("questions"):
+        texts = [message["text"] for name in row["of"] if name in there for message in there[name]["messages"]]
+        for one in row["questions"]:
+            held = [text for text in texts if "never" in one and re.search(rf"\b(?:{one['never']})", text, re.I)]
+            assert len(held) <= 3, one["question"]  # a word may come up in another sense
