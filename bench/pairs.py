@@ -26,6 +26,8 @@ from recollect.policy.pairs import Pair, Ruling, judged
 from recollect.ports import Judge
 
 Row = Mapping[str, Any]
+CLASHES = (Pair.CONTRADICTION, Pair.UPDATE)
+"""An update clashes with what it replaces; these pairs do not tell the two apart."""
 
 
 def rows(path: Path) -> Iterator[Row]:
@@ -43,7 +45,7 @@ def ruled(row: Row, judge: Judge | None) -> tuple[Ruling, float]:
 
 
 def right(row: Row, ruling: Ruling) -> bool:
-    told = ruling.verdict.value if ruling.verdict in (Pair.CONTRADICTION, Pair.SAME) else "neither"
+    told = "contradiction" if ruling.verdict in CLASHES else "same" if ruling.verdict is Pair.SAME else "neither"
     return told == (row["label"] if row["label"] in ("contradiction", "same") else "neither")
 
 
@@ -97,9 +99,10 @@ def figures(data: Sequence[Row], rulings: Sequence[Ruling], cpu: Sequence[float]
 
 
 def _found(label: str, truth: Sequence[str], rulings: Sequence[Ruling]) -> tuple[float, float, float]:
-    said = sum(ruling.verdict.value == label for ruling in rulings)
+    called = ["contradiction" if ruling.verdict in CLASHES else ruling.verdict.value for ruling in rulings]
+    said = called.count(label)
     there = sum(one == label for one in truth)
-    both = sum(one == label == ruling.verdict.value for one, ruling in zip(truth, rulings, strict=True))
+    both = sum(one == label == verdict for one, verdict in zip(truth, called, strict=True))
     return tuple(round(both * times / max(1, of), 4) for times, of in ((1, there), (1, said), (2, there + said)))  # type: ignore[return-value]
 
 

@@ -6,11 +6,14 @@ from datetime import timedelta
 
 from recollect.care import epoch as epochs
 from recollect.care import promote as promotion
+from recollect.care import rejudge as rejudging
 from recollect.care import remake as remaking
+from recollect.care import reopen as reopening
 from recollect.care.compress import Hammer, Hammered
+from recollect.care.rejudge import Rejudged
 from recollect.care.remake import Remade, Survey
 from recollect.custody import Custody
-from recollect.domain.change import Change, Note, Protect, Verb, move, revise
+from recollect.domain.change import Change, Note, Protect, Revise, Verb, move, revise
 from recollect.domain.event import Trust
 from recollect.domain.ids import CauseId, ItemId, JobId, Rev, VersionId
 from recollect.domain.item import Archived, Item, LockReason, SoftDeleted, State
@@ -65,7 +68,8 @@ class Keeping(Custody):
         return self._move(item_id, state)
 
     def delete(self, item_id: ItemId, reason: str = "") -> Rev:
-        """Hide a memory. It is kept, unless the tenant chose to purge what is deleted."""
+        """Hide a memory; what it had replaced holds again. It is kept, unless the tenant chose to purge what is
+        deleted."""
         now = self._deps.clock.now()
         with checked():
             state = SoftDeleted(now, now + PURGE_AFTER, reason)
@@ -76,8 +80,13 @@ class Keeping(Custody):
         held = self._gate.write(item_id)
         project = held.item.project_id
         epoch = epochs.current(self._store, self._tenant, project) if project else None
-        change = lifecycle.restored(held.item, epoch.number if epoch else 0, self._deps.clock.now())
-        return self._change(held, [change]) if change else held.rev
+        now = self._deps.clock.now()
+        change = lifecycle.restored(held.item, epoch.number if epoch else 0, now)
+        if change is None:
+            return held.rev
+        was_deleted = isinstance(held.item.state, SoftDeleted)
+        over = reopening.closed_again(self._store, self._tenant, held.item, now) if was_deleted else []
+        return self._change(held, [change], over)
 
     def protect(self, item_id: ItemId, on: bool = True) -> Rev:
         """Make a memory constitutional, or lift that."""
@@ -162,6 +171,26 @@ class Keeping(Custody):
         self._gate.allow(Action.REMAKE)
         return remaking.standing(self._store, self._tenant, cause)
 
+    def rejudge(self, *, dry_run: bool = False) -> tuple[rejudging.Survey, CauseId | None]:
+        """Have contradictions that jobs put on record judged anew, by a job: how many there are, and the cause that all
+        its entries will name, so that one rollback takes it back. A dry run only says how many there are."""
+        self._gate.allow(Action.REMAKE)
+        deps, now = self._deps, self._deps.clock.now()
+        found = rejudging.survey(self._store, self._tenant)
+        if dry_run:
+            return found, None
+        jobs = self._store.jobs(self._tenant, open_only=True)
+        job, new = remaking.wanted(jobs, JobId(deps.clock.mint()), now, rejudging.KIND)
+        if new:
+            self._store.enqueue(self._tenant, [job])
+        deps.wake()
+        return found, CauseId(job.id)
+
+    def rejudged(self, cause: CauseId) -> Rejudged:
+        """How a run of `rejudge` stands, and what it did."""
+        self._gate.allow(Action.REMAKE)
+        return rejudging.standing(self._store, self._tenant, cause)
+
     def close_episode(self, item_id: ItemId) -> Hammered:
         """The thread is at its end for now: summarise it, without waiting for it to fall silent."""
         held = self._gate.write(item_id)
@@ -210,15 +239,19 @@ class Keeping(Custody):
         state, _ = clean(state)
         if type(held.item.state) is type(state):
             return held.rev
-        return self._change(held, [move(held.item, state, self._deps.clock.now())])
+        now = self._deps.clock.now()
+        deleted = isinstance(state, SoftDeleted)
+        holding = reopening.reopened(self._store, self._tenant, [item_id], now) if deleted else []
+        return self._change(held, [move(held.item, state, now)], holding)
 
-    def _change(self, held: Held, changes: Sequence[Change]) -> Rev:
+    def _change(self, held: Held, changes: Sequence[Change], beside: Sequence[tuple[Held, Revise]] = ()) -> Rev:
+        """Changes of one memory, and what follows for others beside it."""
         return self._store.apply(
             self._scope_of(held.item),
-            changes,
+            [*changes, *(change for _, change in beside)],
             actor=actor(self.principal),
             at=self._deps.clock.now(),
-            expect={held.item.id: held.rev},
+            expect={held.item.id: held.rev, **{other.item.id: other.rev for other, _ in beside}},
         )
 
     def _apply(self, changes: Sequence[Change]) -> Rev:

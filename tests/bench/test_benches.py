@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 
 RUNS: Mapping[str, Sequence[str]] = {
     "add": ["--turns", "8", "--warm", "8", "--bulk", "20", "--talk", "{talk}", "--told", "6"],
+    "conflicts": ["--data", "{talk}", "--cache", "{vectors}", "--verdicts", "{verdicts}", "--sheet", "{sheet}"],
     "crash": ["--rounds", "1"],
+    "current": ["--data", "{stories}", "--cache", "{vectors}", "-v"],
     "embedder": ["--pairs", "{pairs}", "--recall", "{talk}", "--times", "3"],
     "extract": ["--data", "{turns}", "--by-kind", "-v"],
     "freeze": ["--length", "60"],
@@ -26,11 +28,15 @@ RUNS: Mapping[str, Sequence[str]] = {
     "pairs": ["--data", "{pairs}", "-v"],
     "readings": ["summaries", "--data", "{talk}"],
     "recall": ["--data", "{talk}", "--cache", "{vectors}"],
+    "served": ["--data", "{talk}", "--cache", "{vectors}"],
+    "silence": ["--data", "{talk}", "--cache", "{vectors}"],
     "write": ["--writes", "50"],
 }
 PRINTS: Mapping[str, Sequence[str]] = {
     "add": "cpu_p50 cpu_p95 edge_p95 bulk_per_s settled_per_s".split(),
+    "conflicts": "conflicts found recorded records_per_100 recorded_true kept_both wrongly_retired".split(),
     "crash": "rounds acked lost torn chain_ok".split(),
+    "current": "stories current current_first stale_unmarked wrongly_retired by_kind".split(),
     "embedder": "ms pairs r10".split(),
     "extract": "recall junk empty_stay_empty must_not_held format_pass importances by_kind".split(),
     "freeze": "worst_cpu_s worst_input health_wall_s".split(),
@@ -40,6 +46,8 @@ PRINTS: Mapping[str, Sequence[str]] = {
     "pairs": "contradiction same by_kind cpu_p50".split(),
     "readings": "id summary turns".split(),
     "recall": "questions r5 r10 r20 budget_512 budget_1024 budget_2048 by_category conflict_hit5 abstain".split(),
+    "served": "questions evidence tokens first escalated repeated by_category".split(),
+    "silence": "questions answerable answered unknown unknown_silent by_kind".split(),
     "write": "cpu_p50 cpu_p95 wall_p50 peers".split(),
 }
 
@@ -70,6 +78,22 @@ TURNS = (
     },
     {"kind": "none_thanks", "text": "haha yes, thanks a lot", "facts": [], "must_not": ["thanks"]},
     {"kind": "friends", "text": "My sister Vera lives in Graz.", "facts": [{"text": "Vera lives in Graz."}]},
+)
+STORIES = (
+    {
+        "kind": "moved",
+        "said": (("2025-03-04", "I live in a small flat in Porto."), ("2025-05-20", "I moved to Graz last week.")),
+        "question": "Where does Dana live?",
+        "current": [["graz"]],
+        "stale": [["porto"]],
+    },
+    {
+        "kind": "both",
+        "said": (("2025-03-04", "I play the cello."), ("2025-05-20", "I started to learn the harp.")),
+        "question": "What does Dana play?",
+        "current": [["cello"], ["harp"]],
+        "stale": [],
+    },
 )
 
 
@@ -116,12 +140,23 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
             zip(("Ana drinks no tea.", "Ana likes tea.", "Ana runs."), labels, strict=True)
         )
     ]
-    files = {"turns": turns, "pairs": pairs, "talk": [conversation("a"), conversation("b")]}
+    stories = [
+        {
+            **{key: value for key, value in story.items() if key != "said"},
+            "id": f"story-{number}",
+            "messages": [{"speaker": "Dana", "role": "user", "date": day, "text": text} for day, text in story["said"]],
+            "asked_on": "2025-06-01",
+        }
+        for number, story in enumerate(STORIES)
+    ]
+    verdicts = [{"data": "talk", "kind": "update", "a": "a/a-1", "b": "a/a-5", "true": True, "why": "it changed"}]
+    talk = [conversation("a"), conversation("b")]
+    files = {"turns": turns, "pairs": pairs, "stories": stories, "verdicts": verdicts, "talk": talk}
     paths = {name: folder / f"{name}.jsonl{'.gz' if name == 'talk' else ''}" for name in files}
     for name, path in paths.items():
         with gzip.open(path, "wt") if path.suffix == ".gz" else path.open("w") as lines:
             lines.writelines(json.dumps(row) + "\n" for row in files[name])
-    return {**paths, "vectors": folder / "vectors.db"}
+    return {**paths, "vectors": folder / "vectors.db", "sheet": folder / "sheet.jsonl"}
 
 
 def test_every_bench_is_run_here():

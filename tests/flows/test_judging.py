@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,16 @@ import pytest
 
 from recollect import Memory, Principal, Role
 from recollect.care import judge as judging
-from recollect.care.judge import Bench
+from recollect.care.judge import Bench, Judged
 from recollect.custody import Deps
-from recollect.domain.change import Note
+from recollect.domain.change import Note, Verb, revise
+from recollect.domain.event import Trust
 from recollect.domain.ids import TenantId
+from recollect.domain.item import Active
 from recollect.domain.judgement import Chances
 from recollect.domain.prompt import Prompt
 from recollect.domain.record import Open, Resolved, Verdict
-from recollect.errors import ModelFailed
+from recollect.errors import ModelFailed, Stale
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
 from recollect.policy.prompts import Comparison
@@ -28,8 +31,9 @@ BLACK, SWEET = "Mira drinks the morning coffee black.", "Mira drinks the morning
 THREE, FOUR = "Mira's flat in Porto has 3 rooms.", "Mira's flat in Porto has 4 rooms."
 
 
-def sure(contradiction: float) -> Chances:
-    return Chances(contradiction=contradiction, same=0.01, refines=0.01, compatible=0.98 - contradiction)
+def sure(contradiction: float, update: float = 0.0) -> Chances:
+    rest = 0.98 - contradiction - update
+    return Chances(contradiction=contradiction, same=0.01, refines=0.01, compatible=rest, update=update)
 
 
 class Told:
@@ -37,8 +41,8 @@ class Told:
 
     name = "told"
 
-    def __init__(self, contradiction: float) -> None:
-        self._says = sure(contradiction)
+    def __init__(self, contradiction: float, update: float = 0.0) -> None:
+        self._says = sure(contradiction, update)
         self.asked: list[list[tuple[str, str]]] = []
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Chances]:
@@ -89,6 +93,39 @@ def test_the_local_judge_is_heard(world: World, tmp_path: Path):
     assert 0.5 < record.confidence < 1
 
 
+@pytest.mark.parametrize("later_first", [False, True])
+def test_what_no_longer_holds_is_over_from_when_the_other_began_and_nothing_is_in_dispute(
+    world: World, later_first: bool
+):
+    old, new = world.tell(BLACK), world.tell(SWEET)
+    own, other = (old, new) if later_first else (new, old)  # whichever of the two comes in second
+    bench = Bench(world.store, world.clock, Told(0.01, update=0.97))
+    told = judging.judge(bench, world.tenant, own.item.id, [other.item.id])
+    assert not [change for change in told.changes if isinstance(change, Note)]
+    world.apply(*told.changes, expect=told.expect)
+    after = world.held(old.item).item
+    assert (after.superseded_by, after.valid_to, after.state) == (new.item.id, new.item.origin_at, Active())
+    assert world.held(new.item).item.valid_to is None
+    assert judging.judge(bench, world.tenant, own.item.id, [other.item.id]) == Judged([]), "it is settled"
+
+
+def test_an_update_by_who_may_not_say_so_ends_nothing(world: World):
+    old = world.tell(BLACK)
+    others = [world.tell(SWEET, user_id="ben", thread="other"), world.tell(SWEET, trust=Trust.UNTRUSTED)]
+    for other in others:
+        bench = Bench(world.store, world.clock, Told(0.01, update=0.97))
+        assert judging.judge(bench, world.tenant, other.item.id, [old.item.id]) == Judged([])
+
+
+def test_what_changed_since_the_judgement_is_not_ended_by_it(world: World):
+    old, new = world.tell(BLACK), world.tell(SWEET)
+    bench = Bench(world.store, world.clock, Told(0.01, update=0.97))
+    told = judging.judge(bench, world.tenant, new.item.id, [old.item.id])
+    world.apply(revise(old.item, replace(old.item, importance=5), world.clock.now(), Verb.UPDATE))
+    with pytest.raises(Stale):
+        world.apply(*told.changes, expect=told.expect)
+
+
 def test_a_judge_that_finds_nothing_leaves_nothing(world: World, tmp_path: Path):
     judge = Told(0.001)
     assert found(world, tmp_path, BLACK, SWEET, judge=judge) == []
@@ -127,10 +164,10 @@ def test_all_pairs_of_a_job_go_to_the_judge_at_once_and_none_twice(world: World)
     a, b, c = (world.tell(text) for text in (BLACK, SWEET, "Mira drinks the morning coffee with milk."))
     bench = Bench(world.store, world.clock, judge)
     near = [a.item.id, b.item.id, a.item.id, c.item.id]
-    changes = judging.judge(bench, world.tenant, c.item.id, near)
+    told = judging.judge(bench, world.tenant, c.item.id, near)
     assert [len(asked) for asked in judge.asked] == [2]
-    world.apply(*changes)
-    assert judging.judge(bench, world.tenant, c.item.id, near) == []
+    world.apply(*told.changes, expect=told.expect)
+    assert judging.judge(bench, world.tenant, c.item.id, near) == Judged([])
     assert [len(asked) for asked in judge.asked] == [2], "what is on record is not judged again"
 
 
@@ -148,7 +185,7 @@ def test_a_contradiction_of_before_has_no_reason_and_is_taken_for_sure(world: Wo
 
 def test_why_and_how_sure_outlive_a_resolution(world: World):
     a, b = world.tell(BLACK), world.tell(SWEET)
-    [change] = judging.judge(Bench(world.store, world.clock, Told(0.97)), world.tenant, b.item.id, [a.item.id])
+    [change] = judging.judge(Bench(world.store, world.clock, Told(0.97)), world.tenant, b.item.id, [a.item.id]).changes
     assert isinstance(change, Note)
     record = change.after
     assert isinstance(record, Open)

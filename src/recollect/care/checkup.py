@@ -52,6 +52,11 @@ def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdigit()]
 
 
+def models(names: Sequence[str]) -> Check:
+    """Which models run here, by name."""
+    return Check("models", Verdict.WELL, ", ".join(names) or "none: memory is found by its words, and judged by rules")
+
+
 def unreachable(error: RecollectError) -> Check:
     return Check("store", Verdict.ILL, error.what, error.help)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from recollect.care.reopen import reopened
 from recollect.domain.change import Erase
 from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, TenantId
 from recollect.domain.job import Job, Step
@@ -101,7 +102,8 @@ def wipe_out(
     then: Sequence[Job] = (),
     step: Step | None = None,
 ) -> None:
-    """Erase exactly this; Stale when more hangs on it by now, or an expected memory has changed. The list outside the
+    """Erase exactly this, and let what it had replaced hold again; Stale when more hangs on it by now, or an expected
+    memory has changed. The list outside the
     store is written first: a crash in between forgets too much rather than too little."""
     change = Erase(
         items=tuple(sorted(wipe.items)),
@@ -113,8 +115,10 @@ def wipe_out(
     )
     chain_id = store.head(scope.tenant).chain_id
     erasures.add(chain_id, wipe.refs, at)
+    holding = reopened(store, scope.tenant, sorted(wipe.items), at)
+    changes, stand = [*(revised for _, revised in holding), change], {one.item.id: one.rev for one, _ in holding}
     try:
-        store.apply(scope, [change], actor=actor, at=at, cause=cause, expect=expect, then=then, step=step)
+        store.apply(scope, changes, actor=actor, at=at, cause=cause, expect={**stand, **expect}, then=then, step=step)
     except StoreUnreachable:
         raise  # it may have come about
     except RecollectError:

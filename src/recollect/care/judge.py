@@ -1,17 +1,19 @@
-"""New memories compared with those very near to them: two that cannot both be true become a contradiction on record."""
+"""New memories compared with those near to them: what no longer holds is over, and of two that cannot both be true and
+claim the same time, a contradiction is put on record."""
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from recollect.clock import Clock
-from recollect.domain.change import Change, Note
-from recollect.domain.ids import ItemId, RecordId, TenantId
+from recollect.domain.change import Change, Note, Verb, revise
+from recollect.domain.ids import ItemId, RecordId, Rev, TenantId
 from recollect.domain.item import Item
 from recollect.domain.judgement import Chances
-from recollect.domain.record import Open, Resolved
+from recollect.domain.record import Open
 from recollect.errors import ModelFailed
-from recollect.policy import pairs, prompts
+from recollect.policy import currency, pairs, prompts
 from recollect.policy.pairs import Pair, Ruling
 from recollect.ports import Judge, Store, Writer
 
@@ -38,22 +40,56 @@ class _Found:
     confidence: float
 
 
-def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId]) -> list[Change]:
-    """The contradictions between a memory and its neighbours that are not on record yet. Both memories stay as they
-    are: who is right is for a person, or for what is said next."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is to be written, and the revisions of the memories that it stands on."""
+
+    changes: Sequence[Change] = ()
+    expect: Mapping[ItemId, Rev] = field(default_factory=dict[ItemId, Rev])
+
+
+def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId]) -> Judged:
+    """What follows from a memory for its neighbours: the time of those that it replaces ends where its own begins, or
+    its own time ends where it was said before the one that replaces it; contradictions that are not on record yet are
+    put there, and both memories stay as they are: who is right is for a person, or for what is said next."""
     found = bench.store.speaking(tenant, [item_id, *near])
     if item_id not in found:
-        return []
-    own, words = found[item_id][0].item, found[item_id][1].content
-    known = {frozenset((record.memory_a, record.memory_b)) for record in _contradictions(bench.store, tenant)}
+        return Judged()
+    held, words = found[item_id][0], found[item_id][1].content
+    own = held.item
+    known = {frozenset((record.memory_a, record.memory_b)) for record in bench.store.contradictions(tenant, [item_id])}
     others = [found[other] for other in dict.fromkeys(near) if other in found and other != item_id]
     open_pairs = [
         (held.item, version.content)
         for held, version in others
         if _both_hold(own, held.item) and frozenset((held.item.id, item_id)) not in known
     ]
-    rulings = _told(bench, tenant, words, [text for _, text in open_pairs])
+    rulings = _told(
+        bench, tenant, words, [(text, currency.said(item) <= currency.said(own)) for item, text in open_pairs]
+    )
     now = bench.clock.now()
+    told = [(item, text, ruling) for (item, text), ruling in zip(open_pairs, rulings, strict=True)]
+    over = [item for item, text, one in told if one.verdict is Pair.UPDATE and currency.replaces(own, item, text)]
+    by = [item for item, _, one in told if one.verdict is Pair.UPDATE and currency.replaces(item, own, words)]
+    changes: list[Change] = [currency.ended(item, own, now) for item in over]
+    if over or by:
+        changes += _own(own, over, by, now)
+    revs = {item.id: found[item.id][0].rev for item in [*over, *([own] if over or by else [])]}
+    return Judged([*changes, *_conflicts(bench, item_id, told, now)], revs)
+
+
+def _own(own: Item, over: Sequence[Item], by: Sequence[Item], now: datetime) -> list[Change]:
+    """What is said of the new memory itself, in one change: what it took over from, and what took over from it."""
+    after = own
+    if over:
+        after = replace(after, supersedes=max(over, key=currency.said).id, valid_from=currency.since(own))
+    if by:
+        newest = min(by, key=currency.said)
+        after = replace(after, superseded_by=newest.id, valid_to=max(currency.since(newest), currency.since(own)))
+    return [revise(own, after, now, Verb.UPDATE)]
+
+
+def _conflicts(bench: Bench, item_id: ItemId, told: Sequence[tuple[Item, str, _Found]], now: datetime) -> list[Change]:
     return [
         Note(
             None,
@@ -62,19 +98,22 @@ def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId
                 memory_a=item.id,
                 memory_b=item_id,
                 detected_at=now,
-                why=told.why,
-                confidence=told.confidence,
+                why=one.why,
+                confidence=one.confidence,
             ),
         )
-        for (item, _), told in zip(open_pairs, rulings, strict=True)
-        if told.verdict is Pair.CONTRADICTION
+        for item, _, one in told
+        if one.verdict is Pair.CONTRADICTION
     ]
 
 
-def _told(bench: Bench, tenant: TenantId, words: str, others: Sequence[str]) -> list[_Found]:
-    """By rules and the judge where they are sure; the rest by a language model where there is one and it answers."""
-    chances = _chances(bench.judge, [(other, words) for other in others])
-    rulings = [pairs.judged(other, words, said) for other, said in zip(others, chances, strict=True)]
+def _told(bench: Bench, tenant: TenantId, words: str, near: Sequence[tuple[str, bool]]) -> list[_Found]:
+    """By rules and the judge where they are sure; the rest by a language model where there is one and it answers.
+    Of each neighbour it is known whether it was said before: what is said later may tell of a change."""
+    others = [text for text, _ in near]
+    asked = [(text, words) if before else (words, text) for text, before in near]
+    chances = _chances(bench.judge, asked)
+    rulings = [pairs.judged(*pair, said) for pair, said in zip(asked, chances, strict=True)]
     told = [_Found(ruling.verdict, "; ".join(ruling.grounds), round(ruling.confidence, 4)) for ruling in rulings]
     unsure = [number for number, one in enumerate(told) if one.verdict is Pair.UNSURE]
     if bench.writer is None or not unsure:
@@ -108,7 +147,3 @@ def _written(verdict: Pair, ruling: Ruling) -> _Found:
 def _both_hold(a: Item, b: Item) -> bool:
     """Whether two memories claim the same time: one that took over from the other contradicts nothing."""
     return a.superseded_by is None and b.superseded_by is None and a.supersedes != b.id and b.supersedes != a.id
-
-
-def _contradictions(store: Store, tenant: TenantId) -> list[Open | Resolved]:
-    return [record for record in store.records(tenant, "contradiction") if isinstance(record, Open | Resolved)]

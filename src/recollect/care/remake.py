@@ -118,11 +118,11 @@ def _listed(
         before = page[-1].item.id
 
 
-def wanted(jobs: Iterable[JobStatus], job_id: JobId, now: datetime) -> tuple[Job, bool]:
+def wanted(jobs: Iterable[JobStatus], job_id: JobId, now: datetime, kind: str = KIND) -> tuple[Job, bool]:
     """The job of a run, and whether it has to be asked for. One that is under way goes on. One that was given up is
     asked for under its own name, so that there is still one thing to roll back."""
-    known = next((status for status in jobs if status.job.kind == KIND and not status.done_at), None)
-    job = Job(id=known.job.id if known else job_id, kind=KIND, key=KIND, not_before=now)
+    known = next((status for status in jobs if status.job.kind == kind and not status.done_at), None)
+    job = Job(id=known.job.id if known else job_id, kind=kind, key=kind, not_before=now)
     return job, known is None or known.failed_at is not None
 
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """How likely it is that two statements contradict each other, say the same, that one refines the other, or that
-    both can be true. The four add up to one."""
+    """How likely it is that two statements contradict each other, say the same, that one refines the other, that both
+    can be true, or that one tells that the other no longer holds. The five add up to one."""
 
     contradiction: float
     same: float
     refines: float
     compatible: float
+    update: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,13 @@ from typing import cast
 from recollect.care import epoch as epochs
 from recollect.care import judge as judging
 from recollect.care import purge as purging
+from recollect.care import rejudge as rejudging
 from recollect.care import retire as retiring
 from recollect.care.compress import Hammer
 from recollect.care.erase import scrubbing
 from recollect.custody import Deps
 from recollect.domain.change import Note
-from recollect.domain.ids import EventId, ItemId, JobId
+from recollect.domain.ids import EventId, ItemId, JobId, RecordId
 from recollect.domain.job import Advance, Finish, Job, Leased
 from recollect.domain.level import Level
 from recollect.domain.scope import EVERYBODY, Scope, Sight
@@ -104,12 +105,29 @@ def extract(deps: Deps, leased: Leased) -> Outcome:
 
 
 def judge(deps: Deps, leased: Leased) -> Outcome:
-    """Compare a new memory with those very near to it, and put contradictions on record."""
+    """Compare a new memory with those near to it: end what no longer holds, put contradictions on record."""
     payload = leased.job.payload
     near = [ItemId(id) for id in cast(Sequence[str], payload["near"])]
     bench = judging.Bench(deps.store, deps.clock, deps.judge, deps.writer)
-    changes = judging.judge(bench, leased.tenant, ItemId(str(payload["item_id"])), near)
-    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=changes)
+    told = judging.judge(bench, leased.tenant, ItemId(str(payload["item_id"])), near)
+    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=told.changes, expect=told.expect)
+
+
+def rejudge(deps: Deps, leased: Leased) -> Outcome:
+    """Judge some of the contradictions on record anew; the next step goes on behind them. All has one cause."""
+    scope, now, state = Scope(tenant=leased.tenant), deps.clock.now(), leased.state
+    if not state:
+        total = rejudging.survey(deps.store, leased.tenant)
+        counted = total.contradictions + total.left_alone
+        return Write(scope=scope, step=Advance(leased, {"until": now.isoformat(), "done": 0, "total": counted}))
+    after = RecordId(str(state["after"])) if state.get("after") else None
+    bench = judging.Bench(deps.store, deps.clock, deps.judge, deps.writer)
+    batch = rejudging.next_batch(bench, leased.tenant, after, datetime.fromisoformat(str(state["until"])))
+    if batch is None:
+        return Write(scope=scope, step=Finish(leased))
+    onward = {**state, "after": batch.last, "done": int(str(state["done"])) + batch.looked_at}
+    # The next step waits its turn: a run may take long, and people talk meanwhile.
+    return Write(scope=scope, step=Advance(leased, onward, now), changes=batch.changes, expect=batch.expect)
 
 
 def close(deps: Deps, leased: Leased) -> Outcome:
@@ -213,4 +231,5 @@ KINDS: Mapping[str, Kind] = {
     "moved_on": Kind(retire),
     "follow": Kind(follow, every=HOURLY),
     "remake": Kind(remake),
+    "rejudge": Kind(rejudge),
 }

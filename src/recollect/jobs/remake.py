@@ -219,15 +219,25 @@ class _Run:
         return Extraction(deps.store, deps.clock, None, deps.caps, self._tenant, deps.keeper)
 
     def _judged(self, place: Place) -> Write:
-        """New memories compared with those very near to them: contradictions are put on record."""
+        """New memories compared with those near to them: what no longer holds is over, contradictions are put on
+        record. No memory is changed twice in one step: the next one begins with what would."""
         bench = judging.Bench(self._store, self._deps.clock, self._deps.judge, None)
-        found: dict[frozenset[ItemId], Change] = {}
+        notes: dict[frozenset[ItemId], Change] = {}
+        changes: list[Change] = []
+        expect: dict[ItemId, Rev] = {}
+        done = 0
         for one in place.judge[:JUDGED]:
-            for note in judging.judge(bench, self._tenant, one.new, one.near):
-                assert isinstance(note, Note)
-                assert note.after is not None
-                found.setdefault(frozenset(concerns(note.after)), note)
-        return self._write(replace(place, judge=place.judge[JUDGED:]), list(found.values()))
+            told = judging.judge(bench, self._tenant, one.new, one.near)
+            if told.expect.keys() & expect.keys():
+                break
+            for change in told.changes:
+                if isinstance(change, Note) and change.after is not None:
+                    notes.setdefault(frozenset(concerns(change.after)), change)
+                else:
+                    changes.append(change)
+            expect |= told.expect
+            done += 1
+        return self._write(replace(place, judge=place.judge[done:]), [*changes, *notes.values()], expect)
 
     # -- summaries ------------------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ class Pair(StrEnum):
     SAME = "same"
     REFINES = "refines"
     CONTRADICTION = "contradiction"
+    UPDATE = "update"
+    """One of the two tells that the other no longer holds: the later one, wherever it is said."""
     COMPATIBLE = "compatible"
     UNSURE = "unsure"
 
@@ -42,7 +44,9 @@ class Ruling:
     def confidence(self) -> float:
         """How likely the verdict is; of what is unsure, the likeliest."""
         shares = _by_label(self.chances)
-        return max(shares.values()) if self.verdict is Pair.UNSURE else shares[self.verdict]
+        if self.verdict is Pair.UNSURE:
+            return max(shares.values())
+        return shares["contradiction" if self.verdict is Pair.UPDATE else self.verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,11 @@ def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
     if bands.same_words(a, b):
         said = ("the same words",)
         return Ruling(Pair.SAME, Chances(contradiction=0.0, same=1.0, refines=0.0, compatible=0.0), said, said)
+    changed = chances is not None and chances.update >= chances.contradiction
     if certain := clash(a, b):
         rest, told = (1 - _CERTAIN) / 3, "but for it the same words: "
         return Ruling(
-            Pair.CONTRADICTION,
+            Pair.UPDATE if changed else Pair.CONTRADICTION,
             Chances(contradiction=_CERTAIN, same=rest, refines=rest, compatible=rest),
             (told + certain[1],),
             (told + ground(certain[0]),),
@@ -84,8 +89,11 @@ def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
     features = seen if chances is None else {**seen, **_heard(chances)}
     found = _shares(_scores(features, weights))
     verdict = _verdict(found, lines)
+    if verdict is Pair.CONTRADICTION and changed:
+        verdict = Pair.UPDATE
     heard = _said(chances)
-    spoke = _weightiest(seen, _likeliest(found) if verdict is Pair.UNSURE else verdict.value, weights)
+    label = {Pair.UNSURE: _likeliest(found), Pair.UPDATE: Pair.CONTRADICTION.value}.get(verdict, verdict.value)
+    spoke = _weightiest(seen, label, weights)
     return Ruling(
         verdict,
         found,
@@ -99,8 +107,9 @@ def _heard(chances: Chances) -> dict[str, float]:
 
 
 def _by_label(chances: Chances) -> dict[str, float]:
+    """The four relations that rules know: an update clashes with what it replaces."""
     return {
-        "contradiction": chances.contradiction,
+        "contradiction": chances.contradiction + chances.update,
         "same": chances.same,
         "refines": chances.refines,
         "compatible": chances.compatible,
@@ -131,6 +140,7 @@ def _verdict(found: Chances, lines: _Lines) -> Pair:
     return Pair.REFINES if found.refines >= found.compatible else Pair.COMPATIBLE
 
 
+_CHANGED = "that one no longer holds"
 _NAMED = {
     "contradiction": "a contradiction",
     "same": "the same",
@@ -148,7 +158,8 @@ def _said(chances: Chances | None) -> list[str]:
     if chances is None:
         return []
     label = _likeliest(chances)
-    return [f"the local judge finds {_NAMED[label]} ({_by_label(chances)[label]:.2f})"]
+    named = _CHANGED if label == "contradiction" and chances.update >= chances.contradiction else _NAMED[label]
+    return [f"the local judge finds {named} ({_by_label(chances)[label]:.2f})"]
 
 
 def _weightiest(seen: Clues, label: str, weights: Mapping[str, tuple[float, ...]]) -> list[str]:
