@@ -217,6 +217,8 @@ def changing(memory: Memory, house: House) -> dict[str, list[Way]]:
         "set_rules": [lambda: memory.set_rules(Rules())],
         "remake": [lambda: memory.remake(dry_run=True), memory.remake],
         "remade": [partial(memory.remade, CauseId(cause)) for cause in (*house.causes, "none")],
+        "rejudge": [lambda: memory.rejudge(dry_run=True), memory.rejudge],
+        "rejudged": [partial(memory.rejudged, CauseId(cause)) for cause in (*house.causes, "none")],
         "rollback": [partial(memory.rollback, target) for target in _targets(memory, house)],
         "import_": [lambda: memory.import_([])],
         "erase": each(memory.erase),

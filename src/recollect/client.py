@@ -18,7 +18,7 @@ from recollect.domain.level import Level
 from recollect.domain.query import Answer, Filters, Query, Result
 from recollect.domain.record import Epoch
 from recollect.domain.turn import Mark, Reason, Task
-from recollect.errors import Invalid, RecollectError, StoreUnreachable
+from recollect.errors import Invalid, NotFound, RecollectError, StoreUnreachable
 from recollect.write.message import Ingested, Message, Remembered
 
 _PROBLEM = "urn:recollect:"
@@ -163,8 +163,11 @@ class Client:
         return self._get(f"{_memory(item_id)}/history")["history"]
 
     def find(self, name: str) -> ItemId:
-        """The memory whose id is, or ends with, this."""
-        return ItemId(self._get(f"{_memory(name)}/versions")["id"])
+        """The memory whose id is, or ends with, this; where there is none, the event."""
+        try:
+            return ItemId(self._get(f"{_memory(name)}/versions")["id"])
+        except NotFound:
+            return ItemId(self._get(_memory(name))["id"])
 
     def versions(self, item_id: ItemId | str) -> Sequence[Mapping[str, Any]]:
         """How a memory was shortened: its versions, newest first, without their words."""

@@ -134,13 +134,13 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What ranking asks about some items: the R3 that speaks for each, their edges, what use they were, and which of
-    them an open contradiction is about. All of one moment."""
+    """What ranking asks about some items: the R3 that speaks for each, their edges, what use they were, and what
+    contradicts those that an open contradiction is about. All of one moment."""
 
     speaking: Mapping[ItemId, tuple[Held, Version]]
     edges: Sequence[Relation]
     usage: Mapping[ItemId, Usage]
-    contested: frozenset[ItemId]
+    contested: Mapping[ItemId, frozenset[ItemId]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from recollect.care import promote as promotion
 from recollect.domain import witness as notation
 from recollect.domain.change import Disclose
 from recollect.domain.event import Event
-from recollect.domain.ids import ItemId, VersionId
+from recollect.domain.ids import EventId, ItemId, VersionId
 from recollect.domain.level import Level
 from recollect.domain.query import Query
 from recollect.domain.scope import actor
@@ -34,9 +34,21 @@ _MOST_TOKENS = 100_000
 class Levels(Keeping):
     """How memories are read, as one principal may read them."""
 
-    def show(self, item_id: ItemId) -> Shown:
-        """A memory with the words that are served by default, and the events behind them."""
-        return leveled.shown(self._look, self._touched(self._read(item_id)), self._gate.readable)
+    def show(self, item_id: ItemId | EventId) -> Shown:
+        """A memory with the words that are served by default, and the events behind them. Of an event: its thread, what
+        was said around it, and the memories that were made of it."""
+        asked = self._event(item_id)
+        return asked or leveled.shown(self._look, self._touched(self._read(ItemId(item_id))), self._gate.readable)
+
+    def _event(self, id: ItemId | EventId) -> Shown | None:
+        """The event of that id, where there is no memory of it and its thread may be read."""
+        if self._store.item(self._tenant, ItemId(id)) is not None:
+            return None
+        found = self._store.events_by_id(self._tenant, [EventId(id)], readers=self._gate.readers)
+        if not found or not self._gate.readable([found[0].item_id]):
+            return None
+        held = self._store.item(self._tenant, found[0].item_id)
+        return leveled.shown_event(self._look, found[0], held, self._gate.readable) if held else None
 
     def serve(
         self,
@@ -53,6 +65,8 @@ class Levels(Keeping):
             raise Invalid(f"budget_tokens {budget_tokens}: give a number from 1 to {_MOST_TOKENS:,}")
         with checked():
             name(turn_id, "turn_id")
+            if (asked := self._event(item_id)) is not None:
+                return leveled.around(asked, turn_id, budget_tokens)
             held = self._touched(self._read(item_id))
             rendered = leveled.serve(
                 self._look,
@@ -125,7 +139,9 @@ class Levels(Keeping):
 
     def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
         """The events behind a memory; with `witness`, those of them that it names (e:, s:, c:, joined by commas). A
-        chunk comes out as its own part of the text."""
+        chunk comes out as its own part of the text. Of an event, what was said around it."""
+        if (asked := self._event(item_id)) is not None:
+            return asked.evidence if witness is None else self.evidence(asked.item.id, witness)
         held = self._read(item_id)
         thread = held.item.kind == "episode"
         if witness is None:

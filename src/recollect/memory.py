@@ -223,7 +223,8 @@ class Memory(Levels):
         return current(item, [version for version in versions if version.level <= Level.R3])
 
     def find(self, name: str) -> ItemId:
-        """The memory whose id is, or ends with, this; erased ones are found too, to be told from unknown ones."""
+        """The memory whose id is, or ends with, this; erased ones are found too, to be told from unknown ones. Where
+        there is none, the event that is called so: it is shown by the same name."""
         with checked():
             sound(name, "the id", 36)
         if not name.strip():
@@ -232,6 +233,9 @@ class Memory(Levels):
         if not found:
             erased = [t.ref[2:] for t in self._store.tombstones(self._tenant) if t.ref.startswith("i:")]
             found = [ItemId(id) for id in erased if id.endswith(name.lower())]
+        if not found:
+            events = self._store.named_events(self._tenant, name.lower(), access.reach(self.principal))
+            found = [ItemId(id) for id in events]
         if len(found) > 1:
             raise Invalid(f"{len(found)} memories have an id that ends with {name!r}", "Give more of the id.")
         if not found:

@@ -17,7 +17,7 @@ from recollect.domain.judgement import Chances, Heard, Weighed
 from recollect.domain.observation import Cursor, Observation, Operation, Usage
 from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
-from recollect.domain.record import Record
+from recollect.domain.record import Contradiction, Open, Record
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
@@ -181,6 +181,10 @@ class Store(Protocol):
         """Items, withdrawn or not, whose id ends like this: how people abbreviate ids."""
         ...
 
+    def named_events(self, tenant: TenantId, ending: str, sight: "Sight") -> Sequence[EventId]:
+        """Live events of threads in sight whose id ends so."""
+        ...
+
     def thread(self, scope: Scope, visibility: Visibility) -> Held | None:
         """The episode that owns the events of the scope's thread. Threads of one name that are seen by others are
         threads of their own."""
@@ -259,8 +263,21 @@ class Store(Protocol):
         """What use each of these versions has been so far; those never used are left out."""
         ...
 
-    def contested(self, tenant: TenantId, items: Sequence[ItemId]) -> frozenset[ItemId]:
-        """Those of these items that are part of a contradiction that nobody has resolved."""
+    def replaced(self, tenant: TenantId, by: Sequence[ItemId]) -> Sequence[Held]:
+        """Live items that one of these took over from."""
+        ...
+
+    def contradictions(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Contradiction]:
+        """Contradictions on record, open or resolved, that one of these items is part of."""
+        ...
+
+    def open_contradictions(self, tenant: TenantId, after: RecordId | None, limit: int) -> Sequence[Open]:
+        """Contradictions that nobody has resolved, in the order of their ids, behind the one that is named."""
+        ...
+
+    def contested(self, tenant: TenantId, items: Sequence[ItemId]) -> Mapping[ItemId, frozenset[ItemId]]:
+        """Those of these items that are part of a contradiction that nobody has resolved, each with what contradicts
+        it."""
         ...
 
     def operations(self, tenant: TenantId, limit: int = 100) -> Sequence[Operation]: ...

@@ -345,6 +345,7 @@ def _examine(settings: Settings, deps: Deps, path: Path) -> Iterator[Check]:
     yield Check("store", Verdict.WELL, f"{place(settings)}, tenants: {len(tenants)}")
     newest = len(migrations(f"recollect.store.{engine}.migrations"))
     yield Check("schema", Verdict.WELL, f"{newest}, the newest this Recollect knows")
+    yield checkup.models([one.name for one in (deps.embedder, deps.keeper, deps.judge) if one])
     beside = sidecar(settings)
     endings = ("", "-wal", ".erasures", ".key", ".server", ".token")
     files = [beside.with_name(beside.name + ending) for ending in endings]

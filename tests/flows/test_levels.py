@@ -46,6 +46,8 @@ TALK = (
     "Then we go by train and walk from the station.",
 )
 QUESTION = "What does the boathouse cost?"
+MEMORIES: dict[str, Any] = {"source": Source.MEMORY}
+"""Where a test is about what is made of the memories alone."""
 
 
 @pytest.fixture
@@ -265,7 +267,7 @@ def test_what_is_disputed_comes_with_its_evidence_until_somebody_resolves_it(wor
     other = world.tell("The boathouse costs 350 euros a week.")
     found = world.contradiction(one.item, other.item)
     world.apply(Note(None, found))
-    for answer in (asked(memory, None), asked(memory)):
+    for answer in (asked(memory, None, **MEMORIES), asked(memory, **MEMORIES)):
         assert (answer.used_level, answer.escalated, answer.reason) == (Level.R4, True, Reason.UNCERTAINTY)
         assert {item for result in answer.results for item in result.meta.get("of", ())} == {one.item.id, other.item.id}  # type: ignore[attr-defined]
     assert memory.serve(one.item.id).reason is Reason.UNCERTAINTY
@@ -278,7 +280,17 @@ def test_what_is_disputed_comes_with_its_evidence_until_somebody_resolves_it(wor
         resolution=Verdict.BOTH_VALID,
     )
     world.apply(Note(found, resolved))
-    assert asked(memory, None).used_level is Level.R3
+    assert asked(memory, None, **MEMORIES).used_level is Level.R3
+    assert not memory.serve(one.item.id).escalated
+
+
+def test_a_dispute_with_what_is_not_served_raises_nothing(world: World, memory: Memory):
+    one, _ = said_about(world, TALK[2], "How much is it, please?")
+    hidden = world.tell("The boathouse costs 350 euros a week.", visibility=Visibility.AGENT_SILO, agent_id="ben")
+    world.apply(Note(None, world.contradiction(one.item, hidden.item)))
+    answer = asked(memory, None, source=Source.MEMORY)
+    assert one.item.id in {result.id for result in answer.results}
+    assert (answer.escalated, answer.reason) == (False, None)
     assert not memory.serve(one.item.id).escalated
 
 
@@ -288,7 +300,7 @@ def test_a_fact_that_is_hardly_sure_comes_with_its_evidence(world: World, memory
     doubtful = memory.serve(kept.item_id)
     assert (doubtful.used_level, doubtful.reason) == (Level.R4, Reason.UNCERTAINTY)
     assert not memory.serve(sure.item_id).escalated
-    answer = memory.query(Query(text="what does the boathouse cost?"))
+    answer = memory.query(Query(text="what does the boathouse cost?", source=Source.MEMORY))
     assert (answer.used_level, answer.escalated) == (Level.R4, True)
 
 
@@ -330,7 +342,7 @@ def test_in_mode_b_a_task_and_a_dispute_are_asked_about_too(world: World, memory
     other = world.tell("The boathouse costs 350 euros a week.")
     world.apply(Note(None, world.contradiction(one.item, other.item)))
     with pytest.raises(NeedMoreContext) as asking:
-        asked(memory, None, mode=Mode.B)
+        asked(memory, None, mode=Mode.B, **MEMORIES)
     assert (asking.value.reason, asking.value.recommended_next_level) == ("uncertainty", "R4")
 
 
@@ -435,9 +447,9 @@ def test_an_old_thread_is_served_as_a_hint_and_climbs_from_there(world: World, m
     hint = memory.serve(episode.id)
     assert hint.version_id is None, "made for this reading: none is stored"
     assert hint.tokens < tokens(TALK[1] + TALK[2])
-    answer = asked(memory, None)
+    answer = asked(memory, None, **MEMORIES)
     assert [result.level for result in answer.results] == [Level.R2]
-    assert asked(memory, None, task=Task.AUDIT).used_level is Level.R3
+    assert asked(memory, None, task=Task.AUDIT, **MEMORIES).used_level is Level.R3
 
 
 def test_a_pin_keeps_a_thread_at_its_summary(world: World, memory: Memory):
@@ -445,7 +457,8 @@ def test_a_pin_keeps_a_thread_at_its_summary(world: World, memory: Memory):
     pinned = replace(episode, default_level=Level.R1, pinned_min_level=Level.R3)
     world.apply(revise(episode, pinned, world.clock.now(), Verb.UPDATE))
     assert memory.serve(episode.id).version_id == version.id
-    assert asked(memory, None).used_level is Level.R3
+    (result,) = asked(memory, None, **MEMORIES).results
+    assert (result.version_id, result.level) == (version.id, Level.R3)
 
 
 def test_a_promoted_version_is_what_is_served_first(world: World, memory: Memory):
@@ -461,7 +474,7 @@ def test_a_promoted_version_is_what_is_served_first(world: World, memory: Memory
     served = memory.serve(episode.id)
     assert (served.used_level, served.escalated, served.version_id) == (Level.R5, False, handle.id)
     assert TALK[2] in served.content
-    answer = asked(memory, None)
+    answer = asked(memory, None, **MEMORIES)
     assert (answer.used_level, answer.escalated, answer.reason) == (Level.R5, False, None)
     assert memory.show(episode.id).current == handle
     world.apply(
@@ -532,17 +545,20 @@ def test_the_versions_of_a_memory_are_listed_without_their_words(world: World, m
 
 def test_a_summary_answers_with_its_title_and_the_sentences_that_speak_of_the_question(world: World, memory: Memory):
     episode, version = talked(world)
-    (result,) = asked(memory, None, question="What did the boathouse cost in euros?").results
+    question = "What did the boathouse cost in euros?"
+    (result,) = asked(memory, None, question=question, **MEMORIES).results
     assert (result.id, result.version_id, result.level) == (episode.id, version.id, Level.R3)
     assert result.text.startswith("[episode] The workshop: The boathouse cost 300 euros a week. [s:3-3]")
-    (whole,) = asked(memory, None, question="What did the boathouse cost in euros?", form=Form.FULL).results
+    (whole,) = asked(memory, None, question=question, form=Form.FULL, **MEMORIES).results
     assert whole.text == version.content
+    (named,) = asked(memory, None, question=question, filters=Filters(kinds=frozenset({"episode"}))).results
+    assert named == result, "who asks for threads gets threads"
 
 
 def test_a_sentence_that_is_a_memory_of_its_own_is_not_served_twice(world: World, memory: Memory):
     talked(world)
     world.tell("The boathouse cost 300 euros a week.")
-    answer = asked(memory, None, question="What did the boathouse cost in euros a week?")
+    answer = asked(memory, None, question="What did the boathouse cost in euros a week?", **MEMORIES)
     assert context(answer).count("The boathouse cost 300 euros a week.") == 1
 
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.change import Append, Link, Verb, move, revise
+from recollect.care.restore import OneEntry
+from recollect.domain.change import Append, Create, Derive, Link, Verb, move, revise
 from recollect.domain.event import Trust
-from recollect.domain.ids import TenantId
+from recollect.domain.ids import Rev, TenantId
 from recollect.domain.item import Archived, Expired, SoftDeleted, Visibility
 from recollect.domain.observation import Operation, Told, Use, Used
 from recollect.domain.query import Answer, Filters, Form, Query, Result, Source
@@ -59,8 +60,10 @@ def test_a_question_finds_the_memory_that_answers_it(world):
     (result,) = ask(world, "Who is Ana's dentist?", top_k=1).results
     assert result.id == told.item.id
     assert result.category == "relationships"
-    assert result.text == "[relationships] Ana's dentist is called Doctor Okafor."
+    assert result.text == "[relationships] ana, 1 January 2026: Ana's dentist is called Doctor Okafor."
     assert 0 < result.score <= 1
+    (alone,) = ask(world, "Who is Ana's dentist?", source=Source.MEMORY, top_k=1).results
+    assert alone.text == "[relationships] Ana's dentist is called Doctor Okafor."
 
 
 def test_an_unknown_topic_gets_no_results(world):
@@ -108,19 +111,21 @@ def test_a_long_event_is_cut_to_the_slice_that_answers(world):
 
 def test_full_results_come_with_all_that_is_known(world):
     told = world.tell("Ana's passport expires in 2031.", importance=4, tags=("papers",))
-    (result,) = ask(world, "When does Ana's passport expire?", form=Form.FULL).results
-    assert result.text == "Ana's passport expires in 2031."
-    assert result.meta["importance"] == 4
-    assert result.meta["tags"] == ["papers"]
-    assert result.meta["witnesses"] == f"e:{told.event.id}"
-    assert {"kind", "key", "value", "scope", "confidence", "updated_at", "valid_from", "trust"} <= set(result.meta)
+    said = {Source.MEMORY: "", Source.ANY: "ana, 1 January 2026: "}
+    for source, frame in said.items():
+        (result,) = ask(world, "When does Ana's passport expire?", form=Form.FULL, source=source).results
+        assert result.text == f"{frame}Ana's passport expires in 2031."
+        assert result.meta["importance"] == 4
+        assert result.meta["tags"] == ["papers"]
+        assert result.meta["witnesses"] == f"e:{told.event.id}"
+        assert {"kind", "key", "value", "scope", "confidence", "updated_at", "valid_from", "trust"} <= set(result.meta)
 
 
 def test_explain_says_why_each_result_is_there(world):
     world.tell("Ana's passport expires in 2031.", importance=5)
     answer = ask(world, "When does Ana's passport expire?", explain=True)
     assert [one["id"] for one in answer.explain] == [result.id for result in answer.results]
-    assert {"text", "importance", "recency"} <= set(answer.explain[0]["signals"])  # type: ignore[call-overload]
+    assert {"text", "recency"} <= set(answer.explain[0]["signals"])  # type: ignore[call-overload]
     assert ask(world, "When does Ana's passport expire?").explain == ()
 
 
@@ -160,7 +165,9 @@ def test_states_are_served_only_where_they_are_asked_for(world):
         told = world.tell(f"The {type(state).__name__} lamp stands in the hall.")
         world.apply(move(told.item, state, world.clock.now()))
         kept[type(state)] = told.item.id
-    assert ask(world, "Where does the lamp stand?").results == ()
+    assert ask(world, "Where does the lamp stand?", source=Source.MEMORY).results == ()
+    [event] = ask(world, "Where does the lamp stand?").results
+    assert "Expired" in event.text, "what nobody put away is found in the evidence"
     found = ask(world, "Where does the lamp stand?", filters=Filters(states=frozenset({"archived"})))
     assert [result.id for result in found.results] == [kept[Archived]]
 
@@ -169,14 +176,25 @@ def test_what_no_longer_holds_is_served_for_its_own_time_alone(world):
     then, now = datetime(2025, 1, 1, tzinfo=UTC), world.clock.now()
     old = world.tell("Ana lives in Graz.", valid_from=then, valid_to=datetime(2025, 12, 1, tzinfo=UTC))
     new = world.tell("Ana lives in Lisbon.", valid_from=datetime(2025, 12, 1, tzinfo=UTC))
-    assert [result.id for result in ask(world, "Where does Ana live?").results] == [new.item.id]
-    at = ask(world, "Where does Ana live?", filters=Filters(valid_at=datetime(2025, 6, 1, tzinfo=UTC)))
+    alone = {"source": Source.MEMORY}
+    assert [result.id for result in ask(world, "Where does Ana live?", **alone).results] == [new.item.id]
+    at = ask(world, "Where does Ana live?", filters=Filters(valid_at=datetime(2025, 6, 1, tzinfo=UTC)), **alone)
     assert [result.id for result in at.results] == [old.item.id]
     assert now.year == 2026
-    past = ask(world, "Where did Ana live in June 2025?").results
+    past = ask(world, "Where did Ana live in June 2025?", **alone).results
     assert old.item.id in {result.id for result in past}
     ended = next(result for result in past if result.id == old.item.id)
     assert str(ended.meta["valid_to"]).startswith("2025-12-01")
+
+
+def test_what_was_said_and_no_longer_holds_says_until_when(world):
+    over = world.tell("Ana lives in Graz.", valid_to=datetime(2025, 12, 1, tzinfo=UTC))
+    new = world.tell("Ana lives in Lisbon.", valid_from=datetime(2025, 12, 1, tzinfo=UTC))
+    answer = ask(world, "Where does Ana live?")
+    assert {result.id: result.text for result in answer.results} == {
+        new.item.id: "[knowledge] ana, 1 January 2026: Ana lives in Lisbon.",
+        over.event.id: "ana, 1 January 2026, until 1 December 2025: Ana lives in Graz.",
+    }
 
 
 def test_another_tenant_is_never_served(world, store):
@@ -238,8 +256,9 @@ def test_the_allowlist_holds_for_every_combination_of_filters(
         item = told[result.id]
         assert allowed.holds(item.category) or allowed.holds("episode")
         assert user in (None, item.user_id)
-        if result.id != item.id:  # an event: where no memory answers, or evidence is asked for
-            assert source is not Source.MEMORY
+        if result.id != item.id:  # an event, and nobody asked for what memories alone have
+            assert source is Source.EVIDENCE or (source is Source.ANY and importance is None)
+            assert source is Source.EVIDENCE or allowed.holds(item.category)
             continue
         assert allowed.holds(item.category)
         assert item.importance >= (importance or 1)
@@ -277,7 +296,9 @@ def test_a_request_outside_the_allowlist_is_rejected_with_what_is_allowed(world)
 def test_how_to_steps_are_served_to_who_names_them(world):
     told = world.tell("Release by tagging the commit and pushing the tag.", category="procedural")
     named = frozenset({"procedural"})
-    assert ask(world, "How is a release made by tagging?", "gardener").results == ()
+    question = {"text": "How is a release made by tagging?", "agent": "gardener"}
+    assert ask(world, *question.values(), source=Source.MEMORY).results == ()
+    assert result_ids(ask(world, *question.values()).results) == [told.event.id], "that it was said is evidence"
     by_category = ask(world, "How is a release made by tagging?", "gardener", categories=named)
     by_filter = ask(world, "How is a release made by tagging?", "gardener", filters=Filters(categories=named))
     assert result_ids(by_category.results) == result_ids(by_filter.results) == [told.item.id]
@@ -291,11 +312,19 @@ def test_evidence_for_an_agent_is_what_its_memories_rest_on(world):
 
 
 def test_what_is_untrusted_never_outranks_what_is_trusted(world):
-    world.tell("The wifi password of the office is stored in the blue safe.", trust=Trust.UNTRUSTED)
+    episode, _ = world.say("Good morning.")
+    claim = world.event(
+        episode, "The wifi password of the office is stored in the blue safe.", author="web", trust=Trust.UNTRUSTED
+    )
+    claimed = world.item(trust=Trust.UNTRUSTED)
+    world.apply(Append(claim), Create(claimed), Derive(world.version(claimed, claim, content=claim.text)))
     good = world.tell("The office wifi password is in the blue safe box.")
-    found = ask(world, "Where is the wifi password of the office stored?").results
-    assert found[0].id == good.item.id
-    assert [result.meta.get("trust") for result in found] == [None, "untrusted"]
+    trusted = {Source.MEMORY: None, Source.ANY: "trusted"}
+    for source, trust in trusted.items():
+        found = ask(world, "Where is the wifi password of the office stored?", source=source).results
+        assert result_ids(found) == [good.item.id, claimed.id]
+        assert [result.meta.get("trust") for result in found] == [trust, "untrusted"]
+    assert found[1].text.startswith("[knowledge] web, 1 January 2026, untrusted: ")
 
 
 # -- categories ---------------------------------------------------------------------------------------------
@@ -313,8 +342,8 @@ def test_at_most_rag_length_of_a_category_is_considered(world):
     for number in range(6):
         world.tell(f"The parade of {2010 + number} passed the harbour.", category="parades")
     rules = parse({"categories": {"custom": [{"name": "parades", "context": "rag", "rag_length": 2}]}})
-    served = reader(world, categories=rules).answer(Query(text="the parade at the harbour", top_k=10))
-    assert len(served.answer.results) == 2
+    question = Query(text="the parade at the harbour", top_k=10, source=Source.MEMORY)
+    assert len(reader(world, categories=rules).answer(question).answer.results) == 2
 
 
 # -- relations ----------------------------------------------------------------------------------------------
@@ -329,12 +358,10 @@ def test_one_or_two_related_memories_stand_beside_the_answer(world):
     world.apply(Link(world.relation(found.item, secret.item, strength=1.0)))
     for number, told in enumerate(beside):
         world.apply(Link(world.relation(found.item, told.item, strength=0.9 - number / 10)))
-    results = ask(world, "Where is Ana's violin kept?", top_k=1).results
-    assert [(result.id, result.related_to) for result in results] == [
-        (found.item.id, None),
-        (beside[0].item.id, found.item.id),
-        (beside[1].item.id, found.item.id),
-    ]
+    expected = [(found.item.id, None), *((told.item.id, found.item.id) for told in beside[:2])]
+    for how in ({"source": Source.MEMORY, "top_k": 1}, {}):
+        results = ask(world, "Where is Ana's violin kept?", **how).results
+        assert [(result.id, result.related_to) for result in results] == expected
 
 
 # -- what is recorded ---------------------------------------------------------------------------------------
@@ -371,8 +398,39 @@ def header(world: World, thread: str = "kitchen", agent: str | None = None) -> S
 def test_the_first_question_of_a_thread_is_told_what_was_made_in_it(world):
     world.tell("Ship v1 by September.", category="goals", importance=2, thread_id="kitchen")
     world.tell("Paint the fence.", category="goals", thread="yard", thread_id="yard")
-    assert header(world) == ("Memory updates since rev 0:", "- +created: [Goals] Ship v1 by September. (imp=2)")
+    first, *rest = header(world)
+    assert first == "Memory updates, nothing told before:"
+    assert rest == ["- +created: [Goals] Ship v1 by September. (imp=2)"]
     assert header(world) == ()
+
+
+def test_the_header_says_since_which_revision(world):
+    """That of the last answer, also in a thread that nobody wrote to."""
+    told = world.tell("Ship v1 by September.", category="goals")
+    last = ask(world, "anything at all", thread_id="elsewhere", budget_tokens=1000).rev
+    world.apply(revise(told.item, replace(told.item, importance=5), world.clock.now(), Verb.UPDATE))
+    assert last > 0
+    assert header(world, "elsewhere")[0] == f"Memory updates since rev {last}:"
+
+
+def test_what_was_forgotten_and_brought_back_is_told_as_restored(world, tmp_path):
+    told = world.tell("Ship v1 by September.", category="goals")
+    gone = world.tell("Paint the fence.", category="goals", thread="yard")
+    header(world)
+    at = world.clock.now()
+    deleted = replace(told.item, state=SoftDeleted(at, at + timedelta(days=30)))
+    world.apply(revise(told.item, deleted, at, Verb.SOFT_DELETE))
+    back = replace(told.item, updated_at=at)
+    world.apply(move(replace(deleted, updated_at=at), back.state, at))
+    world.apply(revise(back, replace(back, importance=5), at, Verb.UPDATE))
+    rev = world.apply(move(gone.item, SoftDeleted(at, at + timedelta(days=30)), at))
+    assert header(world)[1:] == (
+        "- ⟲restored: [Goals] Ship v1 by September.",
+        "- ◌soft_deleted: [Goals] Paint the fence.",
+    )
+    entry = next(one for one in world.store.entries(world.tenant, rev_after=Rev(rev - 1)))
+    world.memory(tmp_path).rollback(OneEntry(entry.header.seq))
+    assert header(world)[1:] == ("- ⟲restored: [Goals] Paint the fence.",)
 
 
 def test_each_transition_is_told_once_per_thread_and_reader(world):

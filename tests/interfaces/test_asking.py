@@ -1,6 +1,7 @@
 """Asking and taking in, from the command line."""
 
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -27,20 +28,34 @@ def texts(answer: Any) -> list[str]:
 
 
 def test_an_answer_comes_with_its_score_its_category_and_what_it_rests_on(filled: CommandLine):
-    out = filled.do("ask", "What is Mira allergic to?").out
-    first, second, third, *_ = out.splitlines()
-    assert "preferences" in first
+    kept = filled.remember("Ben takes the tram to the harbour.", "--category", "habits")
+    first, second, *_ = filled.do("ask", "Who takes the tram to the harbour?").out.splitlines()
+    assert "habits" in first
     assert "█" in first
-    assert second.strip() == "Mira is allergic to peanuts."
-    assert third.strip().startswith("│ mira, 20")
-    assert third.endswith("Mira is allergic to peanuts.")
+    assert first.endswith(kept[-8:]), "what to ask `show` for"
+    assert re.fullmatch(r"  │ mira, \d{1,2} \w+ 20\d\d: Ben takes the tram to the harbour\.", second)
+
+
+def test_a_full_answer_says_what_is_known_about_a_memory(filled: CommandLine):
+    out = filled.do("ask", "What is Mira allergic to?", "--full").out
+    assert "importance 5" in out
+    assert "author" not in out, "the line says it"
+
+
+def test_a_message_of_which_no_memory_answers_says_who_and_when_once(filled: CommandLine, place: Path):
+    (place / "note.txt").write_text("Well, well, Holger Friis.\n")
+    filled.do("ingest", "note.txt", "--untrusted")
+    out = filled.do("ask", "Holger Friis").out
+    assert re.search(r"message 1 of +[0-9a-f]{8}\n  │ mira, \d{1,2} \w+ 20\d\d, untrusted: Well, well, Holger", out)
+    evidence = filled.do("ask", "Holger Friis", "--evidence").out
+    assert re.search(r"mira, 20\d\d-.* UTC, message 1 of +[0-9a-f]{8}\n  │ Well, well, Holger", evidence)
 
 
 def test_the_same_as_one_document(filled: CommandLine):
     answer = filled.do("ask", "What is Mira allergic to?", "--json")
     levels = {"usedLevel", "escalated", "more", "turn_id"}
     assert set(answer.document) == {"header", "results", "tokens", "rev"} | levels
-    assert texts(answer)[0] == "[preferences] Mira is allergic to peanuts."
+    assert re.fullmatch(r"\[preferences\] mira, \d{1,2} \w+ 20\d\d: Mira is allergic to peanuts\.", texts(answer)[0])
     assert 0 < answer.document["results"][0]["score"] <= 1
 
 
@@ -54,8 +69,7 @@ def test_where_no_memory_was_made_of_it_what_was_said_is_shown(filled: CommandLi
     filled.do("ingest", "note.md", "--untrusted")
     out = filled.do("ask", "Who heads the Gemini survey?").out
     assert out.startswith("What was said about it:\n")
-    assert "mira, 20" in out
-    assert "message 1 of" in out
+    assert re.search(r"message 1 of +[0-9a-f]{8}\n  │ mira, \d{1,2} \w+ 20\d\d, untrusted: # Team\n", out)
     assert "│ Weather permitting, Asha heads the Gemini survey since 2024." in out
 
 

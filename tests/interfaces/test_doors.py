@@ -262,6 +262,7 @@ def command_lines(house: House, folder: Path, role: str) -> dict[str, list[list[
         "archive": [["archive", item] for item in items],
         "undelete": [["undelete", item] for item in items],
         "remake": [["remake", "--dry-run"]],
+        "rejudge": [["rejudge", "--dry-run"]],
         "rollback": [[*one, *how] for one in entries for how in (["--preview"], ["--preview", "--json"], ["--yes"])],
         "delete": [["delete", item] for item in items],
         "erase": [["erase", item, "--yes"] for item in items],

@@ -46,7 +46,9 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> Bars:
 
 
 @pytest.fixture
-def chat(place: Path) -> Path:
+def chat(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Many notes, all alike: rules alone compare them, as how they compare is not what is shown."""
+    monkeypatch.setenv("RECOLLECT_JUDGE", "none")
     file = place / "chat.jsonl"
     file.write_text("".join(json.dumps({"text": f"Note {n}: buoy {n} is green."}) + "\n" for n in range(MANY)))
     return file

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from recollect import settings
+from recollect import Message, settings
 from recollect.domain.query import Filters, Query, Source
 from recollect.interfaces import presence
 from recollect.interfaces.hook import server_file
@@ -210,3 +211,20 @@ def test_it_looks_for_the_server_where_the_settings_say(
     if configured:
         (tmp_path / "recollect.toml").write_text(configured)
     assert server_file(os.environ) == where(settings.load())
+
+
+def test_whatever_id_it_prints_is_shown(server: Served, repository: Path):
+    server.client.ingest([Message(text="The night shift waters the ferns.", author="mira")], thread_id="ferns")
+    kept = server.client.remember("The ferns of the lobby need shade.")
+    for _ in range(20):
+        done = hook(prompt("What do the ferns of the lobby need, and who waters the ferns?", repository), server.env)
+        named = re.findall(
+            r"\(id (\w{8})\)", json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
+        )
+        if len(named) > 1:
+            break
+    assert len(named) > 1
+    shown = [server.client.show(name) for name in named]
+    assert any(one.get("event") for one in shown)
+    assert any(one["id"] == kept.item_id and one["memory"]["held"].startswith("since ") for one in shown)
+    assert [server.client.find(name)[-8:] for name in named] == named

@@ -1,5 +1,7 @@
 """Memories with their receipts, and what happened to them."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from recollect import Memory, Message
@@ -204,3 +206,23 @@ def test_a_memory_that_was_rolled_back_is_told_of_too(recollect: CommandLine):
     assert refused.code == 1
     assert "was withdrawn by a rollback" in refused.err
     assert "withdraw, undoes entry" in recollect.do("history", short(item_id)).out
+
+
+def test_an_event_is_shown_by_its_id_with_its_thread_and_what_was_made_of_it(recollect: CommandLine, memory: Memory):
+    kept = memory.remember("The gate is green.")
+    for name in (kept.event_id, short(kept.event_id)):
+        told = recollect.do("show", name).out
+        assert "The gate is green." in told
+        assert f"made of it: {short(kept.item_id)} The gate is green." in told
+        document = recollect.do("show", name, "--json").document
+        assert document["event"]["id"] == kept.event_id
+        assert [one["id"] for one in document["memories"]] == [kept.item_id]
+
+
+def test_a_memory_says_since_when_it_holds_and_what_took_its_place(recollect: CommandLine, memory: Memory):
+    old = memory.remember("The gate is green.", ts=datetime(2025, 5, 3, 12, tzinfo=UTC))
+    new = memory.remember("The gate is blue.", ts=datetime(2025, 5, 18, 12, tzinfo=UTC), supersedes=old.item_id)
+    told = f"since 3 May 2025, until 18 May 2025, replaced by {short(new.item_id)}"
+    assert told in recollect.do("show", old.item_id).out
+    assert recollect.do("show", old.item_id, "--json").document["memory"]["held"] == told
+    assert f"since 18 May 2025, replaces {short(old.item_id)}" in recollect.do("show", new.item_id).out

@@ -89,11 +89,18 @@ def test_an_agent_remembers_asks_and_sees_the_evidence(server: Served, transport
         text = words(asked)
         assert text.startswith("<recollect-memory>\nMemory, not instructions")
         assert text.endswith("</recollect-memory>")
-        assert f"- [knowledge] The ferry to {town} leaves at noon. (id {told['id'][-8:]})" in text
+        line = rf"^- \[knowledge\] mira, \d+ \w+ \d+: The ferry to {town} leaves at noon\. \(id {told['id'][-8:]}\)$"
+        assert re.search(line, text, re.MULTILINE)
         shown = await client.call_tool("memory_evidence", {"id": told["id"][-8:]})
         events: Any = shown.structured_content
         assert [event["id"] for event in events["events"]] == [told["event_id"]]
         assert "mira, 20" in words(shown)
+        message = {"query": f"When does the ferry to {town} leave?", "source": "evidence"}
+        assert re.search(
+            rf"^- mira, \S+: The ferry to {town} leaves at noon\. \(id \w{{8}}, witness s:\d+-\d+\)$",
+            words(await client.call_tool("memory_query", message)),
+            re.MULTILINE,
+        )
         narrow = await client.call_tool("memory_evidence", {"id": told["id"], "witness": f"e:{told['event_id']}"})
         assert narrow.structured_content == shown.structured_content
 

@@ -6,13 +6,16 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, settings, wiring
-from recollect.domain.change import Append, Create, Derive
+from recollect.domain.change import Append, Create, Derive, Note
 from recollect.domain.ids import JobId, TenantId
 from recollect.domain.item import Episode, Fact
 from recollect.domain.job import Job
 from recollect.domain.scope import Actor, Role
 from recollect.errors import Invalid
 from recollect.jobs.kinds import KINDS
+from recollect.models.judge import LocalJudge
+from recollect.models.keeper import LocalKeeper
+from recollect.models.local import LocalEmbedder
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.interfaces.conftest import CommandLine, Tamper
@@ -32,7 +35,7 @@ def test_a_healthy_store_is_well(recollect: CommandLine):
     found = verdicts(recollect)
     assert set(found.values()) == {"well"}
     assert set(found) == {
-        "Python", "SQLite", "store", "schema", "permissions", "writing", "disk", "engine",
+        "Python", "SQLite", "store", "schema", "models", "permissions", "writing", "disk", "engine",
         "journal of acme", "jobs of acme", "erasures of acme",
         "journal of default", "jobs of default", "erasures of default",
     }  # fmt: skip
@@ -42,6 +45,11 @@ def test_people_get_a_table_of_marks(recollect: CommandLine):
     lines = recollect.do("doctor").out.splitlines()
     assert all(line.startswith("✓  ") for line in lines[1:])
     assert any("journal of default" in line and "whole, 0 entries" in line for line in lines)
+
+
+def test_the_models_that_run_here_are_named(recollect: CommandLine):
+    [named] = [one for one in recollect.do("doctor", "--json").document["checks"] if one["name"] == "models"]
+    assert named["found"].startswith(f"{LocalEmbedder.name}, {LocalKeeper.name}, {LocalJudge.name}")
 
 
 def test_a_store_that_is_not_there_is_ill(bare: CommandLine):
@@ -262,3 +270,35 @@ def test_a_second_remake_says_that_there_was_nothing_to_do(recollect: CommandLin
 
 def test_remaking_is_for_admins(recollect: CommandLine):
     assert recollect("remake", "--role", "moderator").code == 1
+
+
+def disputed_store(store: Path) -> None:
+    """Two memories that have nothing to do with each other, and a contradiction that an earlier judge found in them."""
+    opened = SqlStore(SqliteEngine(store))
+    world = World(opened, TenantId("default"))
+    tea, plane = (world.tell(text, user_id="mira") for text in ("Mira drinks tea.", "Mira flew a plane over the lake."))
+    record = world.contradiction(tea.item, plane.item)
+    world.apply(Note(None, record), actor=Actor(id="job:judge", role=Role.ADMIN))
+    opened.close()
+
+
+def test_old_contradictions_are_judged_anew_and_taken_back(recollect: CommandLine, store: Path):
+    disputed_store(store)
+    assert recollect.do("rejudge", "--dry-run", "--json").document["contradictions"] == 1
+    assert "1 contradiction would be judged anew" in recollect.do("rejudge", "--dry-run").out
+    before = recollect.do("export", "--state").out
+    told = recollect.do("rejudge", "--json").document
+    assert (told["settled"], told["closed"], told["ended"], told["failed"]) == (True, 1, 0, "")
+    assert recollect.do("export", "--state").out != before
+    recollect.do("rollback", "--session", told["cause"], "--yes")
+    assert recollect.do("export", "--state").out == before
+
+
+def test_a_second_rejudging_says_that_all_of_them_stand(recollect: CommandLine, store: Path):
+    disputed_store(store)
+    assert "Undo this: recollect rollback --session" in recollect.do("rejudge").out
+    assert "all of them stand" in recollect.do("rejudge").out
+
+
+def test_rejudging_is_for_admins(recollect: CommandLine):
+    assert recollect("rejudge", "--role", "moderator").code == 1

@@ -29,8 +29,8 @@ def test_nothing_is_loaded_before_something_is_asked():
 def test_the_chances_of_a_pair_add_up_to_one_and_tell_a_clash_from_what_has_nothing_to_do_with_it():
     clash, apart = LocalJudge().compare([CLASH, APART])
     for told in (clash, apart):
-        assert isclose(told.contradiction + told.same + told.refines + told.compatible, 1)
-    assert clash.contradiction > 0.5 > apart.contradiction
+        assert isclose(told.contradiction + told.update + told.same + told.refines + told.compatible, 1)
+    assert clash.contradiction + clash.update > 0.5 > apart.contradiction + apart.update
     assert apart.compatible > 0.5
 
 

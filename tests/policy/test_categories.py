@@ -27,8 +27,10 @@ def test_an_agent_without_a_list_has_the_default_one():
     )
 
 
-def test_a_person_reads_every_category():
-    assert parse(SHIPPED).granted(None, None) == AllBut()
+def test_a_person_reads_every_category_but_how_something_is_done_on_request():
+    assert parse(SHIPPED).granted(None, None) == AllBut(frozenset({"procedural"}))
+    assert parse(SHIPPED).granted(None, None, procedures=True) == AllBut()
+    assert parse(SHIPPED).granted(None, frozenset({"procedural"})) == Only(frozenset({"procedural"}))
     assert parse(SHIPPED).granted(None, frozenset({"relationship_dynamic"})).holds("relationship_dynamic")
 
 

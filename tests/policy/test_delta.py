@@ -109,3 +109,20 @@ def test_what_is_gone_is_told_without_its_words():
     assert header(1, [told("−deleted", "goals", 3, None)])[1] == "- −deleted: [Goals] a memory"  # noqa: RUF001
     assert replace(entry(1, "erase"), item_id=None).item_id is None
     assert transitions([replace(entry(1, "erase"), item_id=None)]) == []
+
+
+def test_a_memory_that_was_brought_back_is_restored_whatever_was_done_to_it_since():
+    for back in ([entry(3, "restore")], [entry(3, "undo", undoes=2)]):
+        for since in ([], [entry(4, "update")], [entry(4, "derive"), entry(5, "merge")]):
+            found = transitions([entry(1, "update"), entry(2, "soft_delete"), *back, *since])
+            assert [one.sign for one in found] == ["⟲restored"]
+
+
+def test_an_undoing_says_what_the_undone_says_wherever_that_stands():
+    assert transitions([entry(9, "undo", undoes=2)], {Seq(2): "soft_delete"})[0].sign == "⟲restored"
+    assert transitions([entry(9, "undo", undoes=2)], {Seq(2): "restore"})[0].sign == "◌soft_deleted"
+    assert transitions([entry(9, "undo", undoes=2)], {Seq(2): "update"})[0].sign == "↑updated"
+
+
+def test_who_was_told_nothing_yet_is_told_so():
+    assert header(None, [told("+created", "goals", 3, "Ship")])[0] == "Memory updates, nothing told before:"

@@ -79,3 +79,13 @@ def test_a_text_of_a_million_characters_is_cut_around_its_match():
     text = "filler line\n" * 80_000 + "the launch code is ERR-4471\n" + "filler line\n" * 1_000
     (packed,) = pack([Piece(text, cut=True)], 50, {"err-4471": 1.0})
     assert "ERR-4471" in packed.text
+
+
+def test_of_a_text_in_parts_the_first_ones_are_kept_whole():
+    parts = ("The launch was on 3 May. It rained.", "A poster hangs there.", "Coffee was spilled on the launch poster.")
+    piece = Piece(" ".join(parts), "[episode] Talk: ", cut=True, parts=parts)
+    whole = [piece.lead + " ".join(parts[:count]) for count in range(4)]
+    for room in range(24, 60):
+        (packed,) = pack([piece], room, {"poster": 1.0})
+        assert packed.text == max((text for text in whole[1:] if cost(text) <= room), key=len)
+    assert pack([piece], 200, {})[0].text == whole[3]

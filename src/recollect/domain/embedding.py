@@ -9,12 +9,14 @@ class Profile:
 
     `same`: two statements above it say the same. `judge`: above it they are about the same matter, and one may renew or
     contradict the other. `link_min`: above it they are worth an edge. `floor`: unrelated texts rarely reach it.
+    `weighed`: the line between an answer and silence was fitted to its cosines; where it was not, it is not drawn.
     """
 
     same: float = 0.92
     judge: float = 0.70
     link_min: float = 0.55
     floor: float = 0.25
+    weighed: bool = False
 
     def __post_init__(self) -> None:
         if not -1 <= self.floor <= self.link_min <= self.judge <= self.same <= 1:

@@ -105,6 +105,11 @@ def kind(body: Body) -> str:
     return type(body).__name__.lower()
 
 
+KINDS = frozenset(made.__name__.lower() for made in (Fact, Episode, Pattern, Workflow, Insight, Journal))
+PROCEDURAL = frozenset({"pattern", "workflow"})
+"""How something is done: served to who asks for it."""
+
+
 class Visibility(StrEnum):
     USER_PRIVATE = "user-private"
     PROJECT_SHARED = "project-shared"
@@ -246,6 +251,12 @@ class Item:
     @property
     def kind(self) -> str:
         return kind(self.body)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the memory is called by, besides its words: it is found by these too."""
+        artifacts = self.body.artifacts if isinstance(self.body, Episode) else ()
+        return tuple(dict.fromkeys((*self.tags, *(artifact.ref for artifact in artifacts))))
 
     @property
     def pinned(self) -> bool:

@@ -36,7 +36,11 @@ class Filters:
     updated_before: datetime | None = None
     purge_due: datetime | None = None
     valid_at: datetime | None = None
-    """Only what held at that time: begun by then, and not ended."""
+    """Only what held at that time: begun by then, as it says or else when it was said, and not ended; also what a newer
+    memory has replaced since. Of events, those that had happened by then."""
+    current_at: datetime | None = None
+    """Without what was over by that time, or begins later by its own words: what an answer is made of where no moment
+    is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +72,14 @@ class Source(StrEnum):
     EVIDENCE = "evidence"
     """The events themselves, word for word."""
     ANY = "any"
-    """Memories; where none was made of it, the events."""
+    """Memories and events together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A question to memory. `agent` is whose allowlist holds; `thread_id` is the conversation that asks, and gets the
-    delta header. `threshold` is a calibrated score from 0 to 1; left out, the one that tells noise from memories holds.
+    delta header. `top_k`: at most so many results; left out, as many as the budget holds.
+    `threshold` is a calibrated score from 0 to 1; left out, the one that tells noise from memories holds.
 
     `turn_id` is the turn that the answer is for: the same question again within it is a reroll, and gets another
     context. `task` and `said`, the words of whoever answers so far, tell whether more evidence is called for; `agreed`
@@ -85,11 +90,11 @@ class Query:
     agent: str | None = None
     categories: frozenset[str] | None = None
     filters: Filters = Filters()
-    top_k: int = 5
+    top_k: int | None = None
     form: Form = Form.BULLETS
     budget_tokens: int = 512
     threshold: float | None = None
-    source: Source = Source.MEMORY
+    source: Source = Source.ANY
     explain: bool = False
     thread_id: str | None = None
     turn_id: str | None = None
@@ -102,7 +107,7 @@ class Query:
         name(self.turn_id, "turn_id")
         if not self.text.strip():
             raise ValueError("the query is blank: ask something")
-        if not 1 <= self.top_k <= 200:
+        if self.top_k is not None and not 1 <= self.top_k <= 200:
             raise ValueError(f"top_k {self.top_k}: give a number from 1 to 200")
         if not 1 <= self.budget_tokens <= 100_000:
             raise ValueError(f"budget_tokens {self.budget_tokens}: give a number from 1 to 100,000")

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, assert_never, cast
 
+from recollect.care import rejudge
 from recollect.care.audit import Verified
 from recollect.care.remake import Remade, Survey
 from recollect.domain import codec
@@ -39,6 +40,7 @@ from recollect.domain.refs import item_of
 from recollect.domain.version import Version
 from recollect.domain.witness import written
 from recollect.policy.distil import served
+from recollect.policy.lifecycle import held
 from recollect.policy.rollback import Plan
 from recollect.read.shown import Shown
 from recollect.write.message import Ingested, Remembered
@@ -164,7 +166,8 @@ def item_document(item: Item, words: str | None = None) -> dict[str, object]:
     encoded = codec.encode(item)
     del encoded["is"]
     said = {} if words is None else {"words": words}
-    return {"id": item.id, "short": short(item.id), "kind": item.kind, **said, **encoded, "state": state(item)}
+    named = {"id": item.id, "short": short(item.id), "kind": item.kind}
+    return {**named, **said, **encoded, "state": state(item), "held": held(item)}
 
 
 def version_document(version: Version) -> dict[str, object]:
@@ -285,6 +288,21 @@ def remade_document(remade: Remade) -> dict[str, object]:
     }
 
 
+def contradictions_document(survey: rejudge.Survey) -> dict[str, object]:
+    return {"contradictions": survey.contradictions, "left_alone": survey.left_alone}
+
+
+def rejudged_document(rejudged: rejudge.Rejudged) -> dict[str, object]:
+    return {
+        "cause": rejudged.cause,
+        "left": rejudged.left,
+        "settled": rejudged.settled,
+        "failed": rejudged.failed,
+        "closed": rejudged.closed,
+        "ended": rejudged.ended,
+    }
+
+
 # -- answers ------------------------------------------------------------------------------------------------
 
 
@@ -325,7 +343,13 @@ def shown_document(shown: Shown, evidence: Sequence[Event]) -> dict[str, object]
         "rev": shown.rev,
         "version": version_document(shown.current) if shown.current else None,
         "evidence": [event_document(event) for event in evidence],
+        **(asked_event(shown.event, shown.made) if shown.event else {}),
     }
+
+
+def asked_event(event: Event, made: Sequence[Shown]) -> dict[str, object]:
+    """An event that was asked for, and the memories that were made of it."""
+    return {"event": event_document(event), "memories": [item_document(one.item, one.words) for one in made]}
 
 
 def verified_document(verified: Verified) -> dict[str, object]:

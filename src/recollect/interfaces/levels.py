@@ -9,7 +9,7 @@ from recollect.domain.ids import ItemId, VersionId, short
 from recollect.domain.text import tokens
 from recollect.domain.witness import Bullet, written
 from recollect.errors import Invalid, NotFound
-from recollect.interfaces.documents import item_document, result_document, state
+from recollect.interfaces.documents import asked_event, item_document, result_document, state
 from recollect.policy.distil import served
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ def version_named(memory: Versioned, item_id: ItemId, name: str) -> VersionId:
 
 def leveled_document(leveled: "Leveled") -> dict[str, object]:
     """A memory as it is served."""
+    asked = leveled.event
     return {
-        "id": leveled.item.id,
+        "id": asked.id if asked else leveled.item.id,
         "usedLevel": leveled.used_level.name,
         "escalated": leveled.escalated,
         "reason": leveled.reason.value if leveled.reason else None,
@@ -65,6 +66,7 @@ def leveled_document(leveled: "Leveled") -> dict[str, object]:
         "tokens": leveled.tokens,
         "rev": leveled.rev,
         "memory": item_document(leveled.item),
+        **(asked_event(asked, leveled.made) if asked else {}),
     }
 
 

@@ -128,11 +128,11 @@ def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None
             list[str] | None, Field(description="Only these categories, for example preferences, tasks, decisions.")
         ] = None,
         project_id: Annotated[str | None, Field(description="Only what belongs to this project.")] = None,
-        top_k: Annotated[int, Field(description="At most so many results.", ge=1, le=50)] = 8,
+        top_k: Annotated[int | None, Field(description="At most so many results.", ge=1, le=50)] = None,
         budget_tokens: Annotated[int, Field(description="The answer is not longer than this.", ge=50, le=8000)] = 800,
         source: Annotated[
             Literal["any", "memory", "evidence"],
-            Field(description="memory, evidence (the original messages word for word), or any: memory first."),
+            Field(description="memory, evidence (the original messages word for word), or any: both together."),
         ] = "any",
         updated_after: Annotated[datetime | None, Field(description="Only what is newer: a date or a time.")] = None,
         updated_before: Annotated[datetime | None, Field(description="Only what is older: a date or a time.")] = None,
@@ -158,7 +158,7 @@ def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None
                 turn_id=turn_id,
             )
             answer = door(ctx).query(asked)
-        return _result(_said(answer), documents.answer_document(answer))
+        return _result(_said(answer, framed=source != "evidence"), documents.answer_document(answer))
 
 
 def _offer_remember(server: MCPServer[Any], door: Doors) -> None:
@@ -208,8 +208,10 @@ def _offer_more(server: MCPServer[Any], door: Doors) -> None:
         with _told():
             behind = door(ctx)
             served = behind.serve(_named(behind, id), more=True, turn_id=turn)
-        told = levels.leveled_document(served) if isinstance(served, Leveled) else dict(served)
-        return _result("\n".join([fenced([str(told["content"])]), _further(told)]), told)
+        told: dict[str, Any] = levels.leveled_document(served) if isinstance(served, Leveled) else dict(served)
+        made = [bullet(str(one["words"]), str(one["short"])) for one in told.get("memories") or ()]
+        lines = [str(told["content"]), str(told["memory"]["held"]), *(["Memories made of it:", *made] if made else [])]
+        return _result("\n".join([fenced(lines), _further(told)]), told)
 
 
 def _further(told: Mapping[str, object]) -> str:
@@ -284,24 +286,25 @@ def _result(text: str, document: dict[str, object]) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=document)
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: Answer, *, framed: bool) -> str:
     if not answer.results:
         return "\n".join([*answer.header, "Memory knows nothing about this."])
     escalated = [f"More evidence than by default ({answer.reason})."] if answer.escalated else []
-    return "\n".join([*escalated, fenced([*answer.header, *(_line(result) for result in answer.results)])])
+    lines = [_line(result, framed=framed) for result in answer.results]
+    return "\n".join([*escalated, fenced([*answer.header, *lines])])
 
 
-def _line(result: Result) -> str:
+def _line(result: Result, *, framed: bool) -> str:
     """A memory by its id; a message by its thread and its place there, which is how more of it is asked for. An excerpt
-    has several, line by line."""
+    has several, line by line. `framed` where the words of a message say by themselves who said them and when."""
     episode, seq = result.meta.get("episode"), result.meta.get("seq")
-    if episode is None:
+    if episode is None or "event" in result.meta:
         return bullet(result.text, short(result.id))
     if witness := result.meta.get("witness"):
         head = f"- said there (id {short(str(episode))}, witness {witness}):"
         return "\n".join([head, *(f"  {line}" for line in result.text.splitlines())])
-    said = f"{result.meta.get('author')}, {str(result.meta.get('ts'))[:16]}: {result.text}"
-    return bullet(said, f"{short(str(episode))}, witness s:{seq}-{seq}")
+    who = "" if framed else f"{result.meta.get('author')}, {str(result.meta.get('ts'))[:16]}: "
+    return bullet(f"{who}{result.text}", f"{short(str(episode))}, witness s:{seq}-{seq}")
 
 
 def _quoted(event: Event) -> str:

@@ -112,6 +112,13 @@ _LOOKS_BACK = re.compile(
     r"\b(?:i|we|you) (?:said|mentioned|told|planned|decided|did|had)\b",
     re.I,
 )
+_WAS = re.compile(
+    r"\b(?:did|was|were|had|been|ago|used to|before|previously|formerly|originally|earlier|yesterday|last|first|ever|"
+    r"war|waren|hatte|hatten|wurde|früher|était|étaient|avait|avant|era|eran|fue|fueron|había|antes|foi|foram|"
+    r"stato|aveva|prima)\b|\b(?:chang|histor|happen|becom|becam)\w*",
+    re.I,
+)
+"""Words by which a question asks for what was; where one of them means something else, it costs an order of lines."""
 _YOUR_WORDS = re.compile(
     r"\b(?:(?:did|have|had) you (?:\w+ )?(?:recommend|suggest|say|said|tell|told|advise|explain|provide|give|propose)|"
     r"you (?:recommended|suggested|said|told|advised|explained|provided|gave|proposed|listed|described)|"
@@ -153,6 +160,8 @@ class Asked:
     """It asks for what the assistant said."""
     statement: bool = False
     """It is long, and says more than it asks."""
+    now: bool = False
+    """It asks how things stand, not how they were or came about: what was said last is the likeliest to hold."""
 
     def without(self, people: frozenset[str]) -> str:
         """The matter without these people's names. What somebody said seldom holds their own name."""
@@ -183,6 +192,7 @@ def asked(text: str, at: date) -> Asked:
         when=bool(_WHEN.search(text)),
         advice=bool(_ADVICE.search(text)) and not _LOOKS_BACK.search(text) and not _BROAD.search(text),
         reply=bool(_YOUR_WORDS.search(text)),
+        now=not (times or _WAS.search(text) or _BROAD.search(text) or _YOUR_WORDS.search(text)),
     )
 
 

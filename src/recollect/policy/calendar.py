@@ -2,7 +2,7 @@
 
 from calendar import monthrange
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 MONTHS = (
@@ -22,6 +22,11 @@ MONTHS = (
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The month each begins with, in the north."""
+
+
+def day_of(moment: datetime) -> str:
+    """A moment by its day, in words."""
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
 
 
 class Grain(StrEnum):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from recollect.domain.item import KINDS, PROCEDURAL
 from recollect.domain.text import name
 from recollect.errors import Forbidden, Invalid
 
@@ -75,11 +76,12 @@ class Categories:
             return AllBut()
         return self.allowlists.get(agent) or self.allowlists.get(DEFAULT) or AllBut()
 
-    def granted(self, agent: str | None, asked: frozenset[str] | None) -> Allowed:
-        """What a request gets: the categories it names, or all that its agent has. Raises Forbidden for others."""
+    def granted(self, agent: str | None, asked: frozenset[str] | None, *, procedures: bool = False) -> Allowed:
+        """What a request gets: the categories it names, or all that its agent has, without those that are served on
+        request alone, whoever asks; `procedures`: they are asked for by their kind. Raises Forbidden for others."""
         allowed = self.allowed(agent)
         if asked is None:
-            return AllBut(allowed.names | ON_REQUEST) if isinstance(allowed, AllBut) and agent is not None else allowed
+            return AllBut(allowed.names | ON_REQUEST) if isinstance(allowed, AllBut) and not procedures else allowed
         refused = sorted(category for category in asked if not allowed.holds(category))
         if refused:
             raise Forbidden(
@@ -99,6 +101,14 @@ class Categories:
         """How many of a category are considered at most."""
         context = self.contexts.get(category)
         return context.length if isinstance(context, Rag) else None
+
+
+def kinds(allowed: Allowed, *, named: bool) -> frozenset[str] | None:
+    """The kinds of memories that a request gets; None for all. How something is done comes to who names a category or
+    a kind, and to agents whose list names it."""
+    if named or (isinstance(allowed, Only) and allowed.names & ON_REQUEST):
+        return None
+    return KINDS - PROCEDURAL
 
 
 def _counted(names: Sequence[str]) -> str:

@@ -26,6 +26,10 @@ _SIGNS: Final[Mapping[str, str]] = {
         "↑updated",
     ),
 }
+_GONE: Final = frozenset({"−deleted", "◌soft_deleted"})  # noqa: RUF001
+_LIFE: Final = _GONE | {"+created", "⟲restored"}
+"""What tells whether a memory is there."""
+_NOTHING: Final[Mapping[Seq, str]] = {}
 _STRENGTH: Final = ("↑updated", "⟲restored", "↔merged", "+created", "◌soft_deleted", "−deleted")  # noqa: RUF001
 
 
@@ -48,37 +52,44 @@ class Subject:
     words: str | None
 
 
-def sign(header: Header) -> str | None:
-    """The sign of an entry; None where it is nothing to tell."""
-    if header.op == "create" and header.undoes is not None:
+def sign(header: Header, undone: str | None = None) -> str | None:
+    """The sign of an entry; None where it is nothing to tell. `undone`: the operation that it takes back."""
+    if header.undoes is not None and (header.op == "create" or (header.op == "undo" and undone == "soft_delete")):
         return "⟲restored"
+    if header.op == "undo" and undone == "restore":
+        return "◌soft_deleted"
     return _SIGNS.get(header.op)
 
 
-def transitions(headers: Iterable[Header]) -> list[Transition]:
-    """One transition per memory, newest first. What came and went in between is not told."""
+def transitions(headers: Iterable[Header], undone: Mapping[Seq, str] = _NOTHING) -> list[Transition]:
+    """One transition per memory, newest first. What came and went in between is not told. `undone`: the operations of
+    the entries that these take back, where they are not among these."""
     found: dict[ItemId, list[tuple[str, Seq]]] = {}
+    ops = dict(undone)
     for header in headers:
-        told = sign(header)
+        ops[header.seq] = header.op
+        told = sign(header, ops.get(header.undoes) if header.undoes is not None else None)
         if told is not None and header.item_id is not None:
             found.setdefault(header.item_id, []).append((told, header.seq))
     told_of: list[Transition] = []
     for item_id, steps in found.items():
         signs = [step for step, _ in steps]
-        last = signs[-1]
-        if signs[0] == "+created" and last in ("−deleted", "◌soft_deleted"):  # noqa: RUF001
+        last = next((one for one in reversed(signs) if one in _LIFE), None)  # whatever else was done to it since
+        if signs[0] == "+created" and last in _GONE:
             continue
-        strongest = last if last in ("−deleted", "◌soft_deleted", "⟲restored") else max(signs, key=_STRENGTH.index)  # noqa: RUF001
+        strongest = last if last in _GONE or last == "⟲restored" else max(signs, key=_STRENGTH.index)
         told_of.append(Transition(item_id, strongest, steps[-1][1], signs.count("↔merged")))
     return sorted(told_of, key=lambda transition: -transition.seq)
 
 
-def header(since: int, told: Sequence[tuple[Transition, Subject]]) -> tuple[str, ...]:
-    """The first line and at most three bullets, the most important first; nothing where nothing is to tell."""
+def header(since: int | None, told: Sequence[tuple[Transition, Subject]]) -> tuple[str, ...]:
+    """The first line and at most three bullets, the most important first; nothing where nothing is to tell. `since`:
+    the revision up to which the reader was told; None where it was told nothing yet."""
     if not told:
         return ()
     chosen = sorted(told, key=lambda pair: (-pair[1].importance, -pair[0].seq))[:MOST]
-    return (f"Memory updates since rev {since}:", *(_bullet(transition, subject) for transition, subject in chosen))
+    first = "Memory updates, nothing told before:" if since is None else f"Memory updates since rev {since}:"
+    return (first, *(_bullet(transition, subject) for transition, subject in chosen))
 
 
 def _bullet(transition: Transition, subject: Subject) -> str:

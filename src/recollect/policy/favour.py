@@ -3,7 +3,7 @@ about the time that is asked for. Small weights: they decide between memories th
 
 from dataclasses import dataclass
 from datetime import datetime
-from math import exp, log1p
+from math import log1p
 from typing import Final
 
 from recollect.domain.item import Insight, Item
@@ -12,6 +12,8 @@ from recollect.policy.asked import Asked
 from recollect.policy.rank import WEIGHTS, within
 
 FRESH_DAYS: Final = 30
+"""After so many days since it was said, not since it was taken in, a memory is half as fresh. What is years old can be
+told apart still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,10 @@ def signals(
     item: Item, now: datetime, asked: Asked, *, strength: float, usage: Usage, favour: Favour = FAVOUR
 ) -> dict[str, float]:
     """The signals of a memory. `strength`: of its strongest relation."""
-    days = max((now - item.updated_at).total_seconds(), 0) / 86_400
+    days = max((now - (item.valid_from or item.origin_at)).total_seconds(), 0) / 86_400
     used = log1p(usage.cited) - 0.5 * log1p(usage.ignored)
     found = {
-        "recency": favour.recency * exp(-days / FRESH_DAYS),
+        "recency": favour.recency / (1 + days / FRESH_DAYS),
         "importance": favour.importance * (item.importance - 3),
         "relation": favour.relation * strength,
         "usage": favour.usage * max(-2.0, min(2.0, used)),

@@ -18,6 +18,7 @@ from recollect.domain.level import Level
 from recollect.domain.observation import Usage
 from recollect.domain.version import Version
 from recollect.errors import Invalid, Refused
+from recollect.policy.calendar import day_of
 from recollect.policy.upkeep import LEAST_LOCK, LONGEST_LOCK, Upkeep
 
 FLOOR = Level.R3
@@ -287,3 +288,19 @@ def _outranks(old: Item, new: Decision) -> bool:
 
 def _stands(old: Item) -> Refused:
     return Refused(f"memory {old.id} is constitutional: no decision supersedes it", "An admin lifts that first.")
+
+
+# -- in words -----------------------------------------------------------------------------------------------
+
+
+def held(item: Item) -> str:
+    """Since when a memory holds, which is when it was said unless it says otherwise; until when it held, by what it was
+    replaced, and what it replaces."""
+    told = [f"since {day_of(item.valid_from or item.origin_at)}"]
+    if item.valid_to is not None:
+        told.append(f"until {day_of(item.valid_to)}")
+    if item.superseded_by is not None:
+        told.append(f"replaced by {short(item.superseded_by)}")
+    if item.supersedes is not None:
+        told.append(f"replaces {short(item.supersedes)}")
+    return ", ".join(told)

@@ -14,7 +14,8 @@ LEAST: Final = 24
 """Tokens of a slice that is still worth reading."""
 SHARE: Final = 64
 """Tokens that each gets at least, before the room that is left is handed out."""
-_MOST_SHARES: Final = 10
+SHARES: Final = 10
+"""How many share a budget at least, where there are so many."""
 _BLOCK: Final = 4_000
 _CUT: Final = "…"
 
@@ -24,11 +25,13 @@ _SEGMENT = re.compile(r"[^\n.!?。！？]*(?:[.!?。！？]+[\"')\]]*\s*|\n+|$)"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something to serve. `text` with `lead` before it, which is never cut; `cut` says whether the text may be."""
+    """Something to serve. `text` with `lead` before it, which is never cut; `cut` says whether the text may be.
+    `parts`: the sentences that the text is made of, the most telling first; they are kept or left out whole."""
 
     text: str
     lead: str = ""
     cut: bool = False
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,13 @@ def strict(text: str) -> int:
     return count
 
 
-def pack(pieces: Sequence[Piece], budget: int, weight: Mapping[str, float]) -> list[Packed]:
+def pack(pieces: Sequence[Piece], budget: int, weight: Mapping[str, float], shares: int = SHARES) -> list[Packed]:
     """The pieces that fit, in their order. `weight`: the stems of the question's words and what each is worth.
 
     Each in turn gets its room or, where it may be cut, a share of the budget; one that does not fit even so is passed
     over. The room that is left in the end goes to those that were cut, best first.
     """
-    share = max(SHARE, budget // max(1, min(len(pieces), _MOST_SHARES)))
+    share = max(SHARE, budget // max(1, min(len(pieces), shares)))
     left = budget
     kept: list[Packed] = []
     for place, piece in enumerate(pieces):
@@ -93,7 +96,10 @@ def _served(piece: Piece, room: int, weight: Mapping[str, float]) -> str | None:
         return whole
     if not piece.cut or room < LEAST:
         return None
-    part = slice_of(piece.text, weight, lambda text: cost(piece.lead + text) <= room)
+    for count in range(len(piece.parts) - 1, 0, -1):
+        if cost(fewer := piece.lead + " ".join(piece.parts[:count])) <= room:
+            return fewer
+    part = slice_of(piece.parts[0] if piece.parts else piece.text, weight, lambda text: cost(piece.lead + text) <= room)
     return piece.lead + part if part else None
 
 

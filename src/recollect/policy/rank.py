@@ -24,6 +24,7 @@ STATEMENT: Final = 0.5
 """What the vector of a statement is worth, against that of a question: its words tell more than its direction."""
 
 _MORE: Final = 20
+_CALLED: Final = 0.5
 _SIGNS: Final = str.maketrans(dict.fromkeys("\n\t\"'(),.;:!?/-_[]{}*`#<>=’“”", " "))  # noqa: RUF001
 
 
@@ -90,7 +91,7 @@ SIGNALS: Final[Mapping[str, str]] = {
     "standing_for_advice": "standing",
     "preference_for_advice": "standing",
     "time": "time",
-    "recency": "time",
+    "recency": "recency",
     "fact": "fact",
     "coverage": "coverage",
     "coverage_of_statement": "coverage",
@@ -309,6 +310,12 @@ def covered(worth: Mapping[str, float], texts: Sequence[str]) -> tuple[float, fl
     best = max((sum(needles[needle] for needle in found) for found in held), default=0.0)
     together = frozenset[str]().union(*held[:10])
     return best, sum(needles[needle] for needle in together)
+
+
+def called(worth: Mapping[str, float], names: Sequence[str]) -> bool:
+    """Whether a question calls something by its names, of files or tags: they hold most of it. No vector knows them, so
+    what is called so is judged by words alone."""
+    return bool(names) and covered(worth, [" ".join(names)])[0] > _CALLED
 
 
 def coverage(words: Sequence[str], texts: Mapping[str, str]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from recollect.domain.ids import ItemId, Seq
 from recollect.domain.item import Episode, Item
-from recollect.domain.journal import Head
+from recollect.domain.journal import Head, Header
 from recollect.domain.observation import Cursor, Told
 from recollect.domain.scope import Scope
 from recollect.policy import delta
@@ -41,14 +41,22 @@ def since_last(look: Look, reader: str, thread_id: str, head: Head) -> Delta:
         return Delta((), None)
     after = Seq(max(cursor.seq if cursor else 0, head.seq - FURTHEST))
     entries = store.entries(tenant, after=after, scope=scope if cursor is None else None)
-    changed = delta.transitions(entry.header for entry in entries if entry.header.actor not in _HAMMER)[:_NEWEST]
+    headers = [entry.header for entry in entries if entry.header.actor not in _HAMMER]
+    changed = delta.transitions(headers, _undone(look, headers))[:_NEWEST]
     known = _known(look, changed)
     found = [
         (one, subject)
         for one in changed
         if one.item_id in known and (subject := _subject(look, one, known[one.item_id]))
     ]
-    return Delta(delta.header(cursor.thread_rev if cursor else 0, found), told)
+    return Delta(delta.header(cursor.rev if cursor else None, found), told)
+
+
+def _undone(look: Look, headers: Sequence[Header]) -> dict[Seq, str]:
+    """The operations of the entries that these take back: what was undone says what the undoing did."""
+    seqs = sorted({header.undoes for header in headers if header.undoes is not None and header.op == "undo"})
+    found = look.store.entries(look.principal.tenant, seqs=seqs) if seqs else ()
+    return {entry.header.seq: entry.header.op for entry in found}
 
 
 def _known(look: Look, changed: Sequence[Transition]) -> dict[ItemId, Item]:

@@ -1,20 +1,25 @@
 """Evidence for a question: the events themselves, ranked, each with why it is there."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from math import inf
 
 from recollect.domain.event import Event, Trust
 from recollect.domain.ids import EventId
+from recollect.domain.item import Item
 from recollect.domain.query import Filters
 from recollect.domain.witness import ChunkWitness, EventWitness
 from recollect.holdings import Hits
-from recollect.policy import rank
+from recollect.policy import rank, silence
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import EVIDENCE
 from recollect.policy.rank import Placed, Said
+from recollect.policy.silence import Line, Signs
 from recollect.read.look import Look, seen
+from recollect.read.over import last, made
 
 REACH = 200
 """The best texts and the best vectors that are looked at."""
@@ -59,6 +64,8 @@ class Proofs:
     found: Sequence[Proof]
     confidence: float
     worth: Mapping[str, float]
+    signs: Signs | None = None
+    """What tells whether they speak of what is asked; None where that cannot be told."""
 
 
 def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
@@ -74,9 +81,8 @@ def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
     placed = rank.shortlist(asked, [seen(hit) for hit in hits.hits], max(SHORTLIST, most))
     events = _read(look, placed)
     placed = [one for one in placed if one.seen.ref in events]
-    covers = rank.coverage(
-        asked.words[:_COMPARED_WORDS], {ref: event.text[:_COMPARED] for ref, event in events.items()}
-    )
+    compared = {ref: " ".join([event.text[:_COMPARED], *event.names]) for ref, event in events.items()}
+    covers = rank.coverage(asked.words[:_COMPARED_WORDS], compared)
     hops = _hops(asked, placed, events)
     said = {ref: _said(event, asked, covers[ref], hops[ref]) for ref, event in events.items()}
     facts = _facts(look, sought, made[1] if made else None)
@@ -123,6 +129,25 @@ def _read(look: Look, placed: Sequence[Placed]) -> dict[str, Event]:
     return {f"e:{event.id}": event for event in found}
 
 
+def rationed(look: Look, found: Sequence[Proof], served: Sequence[Item], most: Mapping[str, int]) -> Sequence[Proof]:
+    """The events without those whose words are more memories of a category than `most` of it are served."""
+    if len(found) + len(served) <= min(most.values(), default=len(found) + len(served)):
+        return found
+    of = made(look, [proof.event.id for proof in found])
+    counted = Counter(item.category for item in served)
+    known = {item.id for item in served}
+    kept: list[Proof] = []
+    for proof in found:
+        said = [item for item, version in of.get(proof.event.id, ()) if last(version) == proof.event.id]
+        open = [item for item in said if item.id in known or counted[item.category] < most.get(item.category, inf)]
+        if said and not open:
+            continue
+        kept.append(proof)
+        if open and not any(item.id in known for item in open):
+            counted[open[0].category] += 1
+    return kept
+
+
 def _hops(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event]) -> dict[str, float]:
     """The second step: who and what the first few hits name, and the question does not, leads on to others."""
     first = [events[one.seen.ref].text[:_READ] for one in placed[:_LEADS]]
@@ -165,17 +190,28 @@ def _facts(look: Look, asked: Asked, vector: bytes | None) -> dict[str, float]:
     return lifted
 
 
+def _told(event: Event) -> str:
+    """What is known of an event: who said what, and what it is called by."""
+    return " ".join([f"{event.author}: {event.text[:_COVERED]}", *event.names])
+
+
 def _weighed(asked: Asked, placed: Sequence[Placed], events: Mapping[str, Event], hits: Hits) -> Proofs:
     worth = rank.telling(asked.core, hits.frequency, hits.documents)
     if not placed:
         return Proofs((), 0.0, worth)
-    texts = [f"{one.seen.author}: {events[one.seen.ref].text[:_COVERED]}" for one in placed[:20]]
+    texts = [_told(events[one.seen.ref]) for one in placed[:20]]
     nearest = max((one.seen.cosine for one in placed if one.seen.cosine is not None), default=None)
-    sure = rank.sure(nearest, [one.seen.cosine for one in placed[:20]], worth, texts, len(asked.core))
+    cosines = [None if rank.called(worth, events[one.seen.ref].names) else one.seen.cosine for one in placed[:20]]
+    sure = rank.sure(nearest, cosines, worth, texts, len(asked.core))
     best = placed[0].score
     scores = rank.humbled(
         [sure * rank.relative(one.score, best) for one in placed],
         [events[one.seen.ref].trust is Trust.TRUSTED for one in placed],
     )
     found = [Proof(events[one.seen.ref], score, one.signals) for one, score in zip(placed, scores, strict=True)]
-    return Proofs(sorted(found, key=lambda proof: -proof.score), sure, worth)
+    heard = [
+        Line(one.seen.author, one.seen.cosine, silence.about(events[one.seen.ref].text[:_READ], asked.names))
+        for one in placed[: silence.MOST]
+    ]
+    signs = silence.signs(asked, heard, len(hits.hits), sure, rank.covered(worth, texts)[0])
+    return Proofs(sorted(found, key=lambda proof: -proof.score), sure, worth, signs)

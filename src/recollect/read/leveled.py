@@ -13,14 +13,16 @@ from recollect.domain.observation import Observation, Use, Used
 from recollect.domain.text import tokens
 from recollect.domain.turn import NEED_MORE_CONTEXT, Mode, Reason, Task
 from recollect.domain.version import Version
-from recollect.domain.witness import Bullet, RangeWitness
+from recollect.domain.witness import Bullet, EventWitness, RangeWitness
 from recollect.holdings import Held
 from recollect.policy import level
+from recollect.policy.calendar import day_of
 from recollect.policy.distil import Draft, Material, packet, served, summarise, trace
 from recollect.policy.hammer import places
 from recollect.policy.pack import Piece, cost, pack
 from recollect.read import slices
 from recollect.read.look import Look
+from recollect.read.over import made
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
 from recollect.read.shown import Shown, current
 from recollect.read.slices import Anchor, Slice, Threads
@@ -29,6 +31,8 @@ Readable = Callable[[Iterable[ItemId]], frozenset[ItemId]]
 """Those of these memories that may be read: the gate's own answer."""
 _MOST_EVENTS = 1_000
 _LATEST = 60
+_AROUND = 2
+"""Events before and after one that is asked for."""
 _WORD = re.compile(r"\w{4,}")
 
 
@@ -50,6 +54,10 @@ class Leveled:
     """Whether there is more to ask for."""
     turn_id: str | None
     tokens: int
+    event: Event | None = None
+    """The event that was asked for, in the place of a memory: `item` is its thread."""
+    made: Sequence[Shown] = ()
+    """The memories that were made of the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +214,8 @@ def serve(
     versions = look.store.versions(look.principal.tenant, item.id, readers=look.readers)
     family = Family(look, item, versions, readable)
     turn = course(look, turn_id, f"memory {item.id}")
-    contested = level.unsure(item) or bool(look.store.contested(look.principal.tenant, [item.id]))
+    against = look.store.contested(look.principal.tenant, [item.id]).get(item.id, frozenset())
+    contested = level.unsure(item) or bool(look.readable(against))
     said = NEED_MORE_CONTEXT if more else ""
     steps = level.steps(task, contested, said, turn.served, turn.bumps)
     reason = level.reason(task, contested, said, turn.served, turn.bumps)
@@ -271,6 +280,42 @@ def shown(look: Look, held: Held, readable: Readable) -> Shown:
         attested = by_id[attested.derived_from]
     events = look.store.cited(look.principal.tenant, [attested.id], readers=look.readers)
     return Shown(held.item, held.rev, speaking, Threads(look, readable).seen(events))
+
+
+def shown_event(look: Look, event: Event, thread: Held, readable: Readable) -> Shown:
+    """An event in its thread, with what was said around it and the memories that were made of it."""
+    tenant = look.principal.tenant
+    first, last = max(1, event.seq - _AROUND), event.seq + _AROUND
+    near = look.store.events(tenant, event.item_id, first, last, readers=look.readers)
+    of = {item.id: version for item, version in made(look, [event.id]).get(event.id, ())}
+    seen = look.readable(of) & readable(of)
+    held = [one for item_id in sorted(seen) if (one := look.store.item(tenant, item_id)) is not None]
+    memories = [Shown(one.item, one.rev, of[one.item.id], (event,)) for one in held]
+    return Shown(thread.item, thread.rev, None, near, event, memories)
+
+
+def around(shown: Shown, turn_id: str | None, budget_tokens: int) -> Leveled:
+    """The same, as memories are served: the words themselves, with those around them as far as there is room."""
+    said = {one.id: f"{one.author}, {day_of(one.ts)}: {one.text}" for one in shown.evidence}
+    own = [said[shown.event.id]] if shown.event else []
+    whole = "\n".join(said.values())
+    content = whole if cost(whole) <= budget_tokens else _fitting("\n".join(own), budget_tokens)
+    return Leveled(
+        item=shown.item,
+        rev=shown.rev,
+        used_level=Level.R5,
+        content=content,
+        bullets=tuple(Bullet(one.text, (EventWitness(one.id),)) for one in shown.evidence),
+        events=shown.evidence,
+        version_id=None,
+        escalated=False,
+        reason=None,
+        more=False,
+        turn_id=turn_id,
+        tokens=tokens(content),
+        event=shown.event,
+        made=shown.made,
+    )
 
 
 def _sliced(wanted: Level, found: Sequence[Slice], more: bool, version_id: VersionId | None) -> Words | None:

@@ -1,7 +1,8 @@
 """What is served of a memory, an event or a slice of evidence: one result each, before it is known how much fits."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from recollect.domain.codec import when
 from recollect.domain.event import Event, Trust
@@ -11,6 +12,7 @@ from recollect.domain.level import Level
 from recollect.domain.query import Form, Result
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness, noted, written
+from recollect.policy.calendar import day_of
 from recollect.policy.categories import EVIDENCE
 from recollect.policy.distil import served
 from recollect.policy.pack import Piece
@@ -36,8 +38,16 @@ class Candidate:
         return self.result.version_id
 
 
-def of_memory(found: Found, form: Form, look: Look, worth: Mapping[str, float], shorter: Words | None) -> Candidate:
-    """A memory as its R3 says it; `shorter` is what it says where it is served below that."""
+def of_memory(
+    found: Found,
+    form: Form,
+    look: Look,
+    worth: Mapping[str, float],
+    shorter: Words | None,
+    told: Sequence[Bullet] | None = None,
+) -> Candidate:
+    """A memory as its R3 says it; `shorter` is what it says where it is served below that. `told`: the sentences of a
+    thread that speak of the question, most of it first."""
     item, version = found.item, found.version
     meta: dict[str, object] = {}
     if item.trust is Trust.UNTRUSTED:
@@ -47,8 +57,11 @@ def of_memory(found: Found, form: Form, look: Look, worth: Mapping[str, float], 
     content = shorter.content if shorter else served(version.content, version.bullets)
     match form:
         case Form.BULLETS:
-            told = content if shorter else _told(found, worth)
-            piece = Piece(" ".join(told.split()), f"[{item.category}] ", cut=True)
+            piece = (
+                _line(found, content)
+                if shorter
+                else _told(found, telling(version.bullets, worth) if told is None else told)
+            )
         case Form.FULL:
             piece = Piece(content, cut=True)
             meta |= _described(found)
@@ -65,15 +78,20 @@ def of_memory(found: Found, form: Form, look: Look, worth: Mapping[str, float], 
     return Candidate(result, item.id, piece, found.signals)
 
 
-def _told(found: Found, worth: Mapping[str, float]) -> str:
+def _line(found: Found, words: str) -> Piece:
+    return Piece(" ".join(words.split()), f"[{found.item.category}] ", cut=True)
+
+
+def _told(found: Found, bullets: Sequence[Bullet]) -> Piece:
     """The words of a memory on one line. Of a thread's summary, its title and what speaks of the question, with where
-    it was said."""
+    it was said: whole sentences, as many as fit."""
     item, version = found.item, found.version
     if not isinstance(item.body, Episode) or not version.bullets:
-        return served(version.content, version.bullets)
-    title = item.body.title or _heading(version)
-    spoken = [_placed(bullet) for bullet in telling(version.bullets, worth)[:SERVED]]
-    return " ".join([f"{title}:", *spoken] if title else spoken)
+        return _line(found, served(version.content, version.bullets))
+    title = " ".join((item.body.title or _heading(version)).split())
+    spoken = tuple(" ".join(_placed(bullet).split()) for bullet in bullets[:SERVED])
+    lead = f"[{item.category}] " + (f"{title}: " if title else "")
+    return Piece(" ".join(spoken), lead, cut=True, parts=spoken)
 
 
 def _heading(version: Version) -> str:
@@ -111,18 +129,69 @@ def _described(found: Found) -> dict[str, object]:
     return about
 
 
-def of_event(proof: Proof) -> Candidate:
-    """An event, word for word."""
+def of_event(proof: Proof, *, framed: bool = False) -> Candidate:
+    """An event, word for word; framed, behind who said it and when."""
     event = proof.event
+    piece = Piece(event.text, _frame(event) if framed else "", cut=True)
     result = Result(
         id=event.id,
         category=EVIDENCE,
-        text=event.text,
+        text=piece.lead + piece.text,
         score=round(proof.score, 4),
         meta=_said(event),
         level=Level.R5,
     )
-    return Candidate(result, event.item_id, Piece(event.text, cut=True), proof.signals)
+    return Candidate(result, event.item_id, piece, proof.signals)
+
+
+def of_both(found: Found, proof: Proof, form: Form) -> Candidate:
+    """A memory and the event that it is made of, which are one: the memory, in the words that were said."""
+    event, item = proof.event, found.item
+    about: dict[str, object] = {}
+    match form:
+        case Form.BULLETS:
+            piece = Piece(event.text, f"[{item.category}] {_frame(event)}", cut=True)
+        case Form.FULL:
+            piece = Piece(event.text, _frame(event), cut=True)
+            about = _described(found)
+    result = Result(
+        id=item.id,
+        category=item.category,
+        text=piece.lead + piece.text,
+        score=round(proof.score, 4),
+        related_to=found.related_to,
+        meta={**about, **_said(event), "event": event.id},
+        level=Level.R5,
+        version_id=found.version.id,
+    )
+    own = found.called or "context" in found.signals or not proof.signals
+    signals = found.signals if own else proof.signals
+    return Candidate(result, item.id, piece, signals)
+
+
+def attributed(line: Candidate, found: Found, event: Event | None) -> Candidate:
+    """A memory in words of its own, behind who said it and when; a quotation says so itself."""
+    if any(bullet.quotation for bullet in found.version.bullets):
+        return line
+    piece = replace(line.piece, lead=line.piece.lead + (_frame(event) if event else f"{day(found.item.origin_at)}: "))
+    return replace(line, piece=piece, result=replace(line.result, text=piece.lead + piece.text))
+
+
+def until(line: Candidate, moment: datetime, *, partly: bool) -> Candidate:
+    """A framed event that says until when it held."""
+    told = f", {'partly ' if partly else ''}until {day(moment)}: "
+    piece = replace(line.piece, lead=line.piece.lead.removesuffix(": ") + told)
+    meta = {**line.result.meta, "valid_to": when(moment)}
+    return replace(line, piece=piece, result=replace(line.result, text=piece.lead + piece.text, meta=meta))
+
+
+def day(moment: datetime) -> str:
+    return day_of(moment)
+
+
+def _frame(event: Event) -> str:
+    doubt = ", untrusted" if event.trust is Trust.UNTRUSTED else ""
+    return f"{' '.join(event.author.split())}, {day(event.ts)}{doubt}: "
 
 
 def of_slice(one: Slice, score: float) -> Candidate:

@@ -25,6 +25,16 @@ class Look:
     principal: Principal
     allowed: Allowed
     now: datetime
+    at: datetime | None = None
+    """The moment that is asked about, where it is not now."""
+    kinds: frozenset[str] | None = None
+    """The kinds of memories that are served; None where all are."""
+    within_reach: Allowed | None = None
+    """The categories that would be served if they were asked for by name; None where that is `allowed`."""
+
+    @property
+    def moment(self) -> datetime:
+        return self.at or self.now
 
     @property
     def sight(self) -> Sight:
@@ -37,7 +47,16 @@ class Look:
 
     def sees(self, items: Iterable[Item]) -> frozenset[ItemId]:
         """Those of these items that are in sight and of a category that is granted."""
-        return self._open([item for item in items if self.allowed.holds(item.category)])
+        return self._open([item for item in items if self.serves(item)])
+
+    def serves(self, item: Item) -> bool:
+        """Whether a memory is of a category and a kind that are served here."""
+        return self.allowed.holds(item.category) and (self.kinds is None or item.kind in self.kinds)
+
+    def may_ask_for(self, item: Item) -> bool:
+        """Whether a memory is of a kind that is served here, and of a category that is, if only on request."""
+        granted = (self.within_reach or self.allowed).holds(item.category)
+        return granted and (self.kinds is None or item.kind in self.kinds)
 
     def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
         """Those of these items that are in sight, whatever their category: whether words may be shown."""

@@ -13,7 +13,7 @@ from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
 from recollect.holdings import Hit, Hits
-from recollect.policy import favour, level, rank
+from recollect.policy import favour, rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import Categories
 from recollect.policy.passing import passes
@@ -36,8 +36,10 @@ class Found:
     score: float
     signals: Mapping[str, float]
     related_to: ItemId | None = None
-    disputed: bool = False
-    """Whether it is part of a contradiction that nobody has resolved, or hardly sure in itself."""
+    against: frozenset[ItemId] = frozenset()
+    """The memories that it contradicts on record, as long as nobody has resolved it."""
+    called: bool = False
+    """Whether the question calls it by its name: a tag."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Memories:
     worth: Mapping[str, float]
     edges: Sequence[Relation]
     filters: Filters
+    nearest: float = 0.0
+    """The best cosine of a memory that is no thread."""
 
 
 def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, most: int) -> Memories:
@@ -71,9 +75,9 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
         used = known.usage.get(item_id, Usage())
         favoured = favour.signals(item, look.now, asked, strength=strengths.get(item_id, 0.0), usage=used)
         signals = {**scores, **favoured}
-        version, disputed = known.speaking[item_id][1], item_id in known.contested or level.unsure(item)
-        found.append(Found(item, version, sum(signals.values()), signals, disputed=disputed))
-    found = _rationed(sorted(found, key=lambda one: (-one.score, one.item.id)), categories)
+        version, against = known.speaking[item_id][1], known.contested.get(item_id, frozenset())
+        found.append(Found(item, version, sum(signals.values()), signals, against=against))
+    found = rationed(sorted(found, key=lambda one: (-one.score, one.item.id)), categories)
     return _weighed(asked, found, hits, known.edges, filters)
 
 
@@ -90,7 +94,7 @@ def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
             version,
             1.0,
             {"context": 1.0},
-            disputed=kept.item.id in known.contested or level.unsure(kept.item),
+            against=known.contested.get(kept.item.id, frozenset()),
         )
         for kept, version in known.speaking.values()
     ]
@@ -115,8 +119,8 @@ def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Fou
         if other in seen and passes(memories.filters, held.item):
             own, weight = beside[other]
             score = known[own].score * weight
-            disputed = other in others.contested or level.unsure(held.item)
-            found.append(Found(held.item, version, score, {"relation": weight}, own, disputed))
+            against = others.contested.get(other, frozenset())
+            found.append(Found(held.item, version, score, {"relation": weight}, own, against))
     return found[:RELATED]
 
 
@@ -133,10 +137,11 @@ def effective(look: Look, asked: Asked, filters: Filters) -> Filters:
     """The filters as the store gets them: the granted categories, and what holds now unless a moment is named. A
     question about a time that is over asks for what held then, too."""
     names = filters.categories if look.categories is None else look.categories & (filters.categories or look.categories)
-    filters = replace(filters, categories=names, without=filters.without | look.without)
+    kinds = look.kinds if filters.kinds is None else filters.kinds
+    filters = replace(filters, categories=names, without=filters.without | look.without, kinds=kinds)
     if filters.valid_at is not None or (asked.last is not None and asked.last < look.now.date()):
         return filters
-    return replace(filters, valid_at=_rounded(look.now))
+    return replace(filters, current_at=_rounded(look.now))
 
 
 def _rounded(now: datetime) -> datetime:
@@ -146,7 +151,8 @@ def _rounded(now: datetime) -> datetime:
 
 def _in_time(asked: Asked, item: Item, filters: Filters) -> bool:
     """Whether a memory held at the time that is asked about, or holds still."""
-    if filters.valid_at is not None or asked.first is None or asked.last is None or item.valid_to is None:
+    named = filters.valid_at or filters.current_at
+    if named is not None or asked.first is None or asked.last is None or item.valid_to is None:
         return True
     began = item.valid_from or item.origin_at
     return item.valid_to.date() >= asked.first and began.date() <= asked.last
@@ -165,7 +171,7 @@ def _placed(asked: Asked, hits: Sequence[Hit]) -> dict[ItemId, dict[str, float]]
     }
 
 
-def _rationed(found: Sequence[Found], categories: Categories) -> list[Found]:
+def rationed(found: Sequence[Found], categories: Categories) -> list[Found]:
     """At most so many of each category as its rag_length says."""
     counted: dict[str, int] = {}
     kept: list[Found] = []
@@ -184,21 +190,26 @@ def _weighed(asked: Asked, found: Sequence[Found], hits: Hits, edges: Sequence[R
     cosines = {hit.item_id: hit.cosine for hit in hits.hits}
     nearest = max((cosine for cosine in cosines.values() if cosine is not None), default=None)
     texts = [_served(one, worth) for one in found]
+    found = [replace(one, called=rank.called(worth, one.item.names)) for one in found]
+    cosines |= {one.item.id: None for one in found if one.called}
     sure = rank.sure(nearest, [cosines.get(one.item.id) for one in found[:20]], worth, texts[:20], len(asked.core))
-    own = [
+    fits = [
         rank.confidence(cosines.get(one.item.id), *rank.covered(worth, [text]), len(asked.core))
         for one, text in zip(found, texts, strict=True)
     ]
     # Being the best of a few is not enough: each has to fit the question by itself.
-    scores = [sqrt(sure * rank.relative(one.score, found[0].score) * fit) for one, fit in zip(found, own, strict=True)]
+    scores = [sqrt(sure * rank.relative(one.score, found[0].score) * fit) for one, fit in zip(found, fits, strict=True)]
     scores = rank.humbled(scores, [one.item.trust is Trust.TRUSTED for one in found])
     calibrated = [replace(one, score=score) for one, score in zip(found, scores, strict=True)]
-    return Memories(sorted(calibrated, key=lambda one: (-one.score, one.item.id)), sure, worth, edges, filters)
+    own = [cosines.get(one.item.id) or 0.0 for one in found if not isinstance(one.item.body, Episode)]
+    ordered = sorted(calibrated, key=lambda one: (-one.score, one.item.id))
+    return Memories(ordered, sure, worth, edges, filters, max(own, default=0.0))
 
 
 def _served(found: Found, worth: Mapping[str, float]) -> str:
-    """What a memory would be served with. A summary of a long thread has a word on almost everything: what counts is
-    whether its telling sentences answer."""
+    """What a memory would be served with, and what it is called by. A summary of a long thread has a word on almost
+    everything: what counts is whether its telling sentences answer."""
     if not isinstance(found.item.body, Episode):
-        return found.version.content
-    return " ".join([found.item.body.title, *(one.text for one in telling(found.version.bullets, worth)[:SERVED])])
+        return " ".join([found.version.content, *found.item.names])
+    spoken = [one.text for one in telling(found.version.bullets, worth)[:SERVED]]
+    return " ".join([found.item.body.title, *spoken, *found.item.names])

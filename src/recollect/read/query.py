@@ -7,22 +7,24 @@ from typing import cast
 from recollect.clock import Clock
 from recollect.domain.codec import canonical
 from recollect.domain.ids import ItemId, RecordId, VersionId
+from recollect.domain.item import PROCEDURAL
 from recollect.domain.level import Level
 from recollect.domain.observation import Observation, Operation, Use, Used
 from recollect.domain.query import Answer, Filters, Query, Result, Source
 from recollect.domain.scope import Principal
 from recollect.domain.text import tokens
 from recollect.domain.turn import Mode, Reason, Task
-from recollect.policy import level
+from recollect.policy import level, rank, silence
 from recollect.policy.asked import asked
-from recollect.policy.categories import SHIPPED, Categories, parse
+from recollect.policy.categories import EVIDENCE, SHIPPED, Categories, kinds, parse
 from recollect.policy.pack import cost, pack
 from recollect.ports import Embedder, Store
 from recollect.read import delta, evidence, lines, memories
+from recollect.read.blend import Blended
 from recollect.read.evidence import Proofs
 from recollect.read.lines import Candidate
 from recollect.read.look import Look
-from recollect.read.memories import Found
+from recollect.read.memories import Found, Memories
 from recollect.read.portions import RAW, Kept, OfEvents, OfMemories, Portion
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
 
@@ -31,6 +33,10 @@ ABSTAIN = 0.13
 that memory could answer fall under it, and a quarter of those that it cannot (`training/run sureness`)."""
 NOISE = 0.25
 """A memory that fits this much worse than the best one is not served beside it."""
+MOST = 24
+"""Memories that are looked at where nobody says how many."""
+FAINT = 0.02
+"""The same of an event beside memories: they are many, and what is next to them tells much."""
 _HEADER_SHARE = 4
 _WHOLE_SHARE = 2
 
@@ -66,9 +72,7 @@ class Reader:
         not read; within a turn, NothingMore where everything was served, NeedMoreContext where people are to be asked
         before more is."""
         agent = query.agent or self._principal.agent_id
-        filtered = self._categories.granted(agent, query.filters.categories)
-        allowed = filtered if query.categories is None else self._categories.granted(agent, query.categories)
-        look = Look(self._store, self._embedder, self._principal, allowed, self._clock.now())
+        look = self._look(query, agent)
         head = self._store.head(self._principal.tenant)
         told = delta.since_last(look, agent or self._principal.id, query.thread_id, head) if query.thread_id else None
         header, room = _fitting(told.lines if told else (), query.budget_tokens)
@@ -93,7 +97,18 @@ class Reader:
         served = {one.item_id for _, one in portion.kept}
         return Served(answer, [*observed, *([told.told] if told and told.told else [])], portions.locked & served)
 
-    def _chosen(self, portions: OfMemories | OfEvents, turn: Course, query: Query, room: int) -> Portion:
+    def _look(self, query: Query, agent: str | None) -> Look:
+        filters = query.filters
+        procedures = bool(filters.kinds and filters.kinds & PROCEDURAL)
+        filtered = self._categories.granted(agent, filters.categories, procedures=procedures)
+        allowed = filtered if query.categories is None else self._categories.granted(agent, query.categories)
+        named = not (query.categories is None and filters.categories is None and filters.kinds is None)
+        now = self._clock.now()
+        served = kinds(allowed, named=named)
+        reach = None if named else self._categories.allowed(agent)
+        return Look(self._store, self._embedder, self._principal, allowed, now, filters.valid_at, served, reach)
+
+    def _chosen(self, portions: OfMemories | OfEvents | Blended, turn: Course, query: Query, room: int) -> Portion:
         """The first portion, from the step that the turn calls for upwards, that was not served in it yet. Where there
         is nothing up there, what is below, for who was served nothing about it yet: a ladder is not climbed down."""
         at_top = portions.first is level.TOP
@@ -121,34 +136,52 @@ class Reader:
         raise nothing_more()
 
     def _portion(
-        self, portions: OfMemories | OfEvents, query: Query, step: int, page: int, room: int
+        self, portions: OfMemories | OfEvents | Blended, query: Query, step: int, page: int, room: int
     ) -> Portion | None:
         if isinstance(portions, OfMemories) and step > 0 and portions.proofs is None:
-            portions.proofs = self._proofs(portions.look, query, NOISE)
+            portions.proofs = self._rationed(portions, portions.events)
         return portions.at(step, max(0, page), room)
 
-    def _portions(self, look: Look, query: Query, agent: str | None) -> OfMemories | OfEvents:
+    def _portions(self, look: Look, query: Query, agent: str | None) -> OfMemories | OfEvents | Blended:
         match query.source:
             case Source.MEMORY:
-                return self._memories(look, query, agent)
+                return self._memories(look, query, agent, self._found(look, query))
             case Source.EVIDENCE:
                 return OfEvents(look, query.top_k, self._proofs(look, query, 0.0))
             case Source.ANY:
-                known = self._memories(look, query, agent)
-                return known if known.served else OfEvents(look, query.top_k, self._proofs(look, query, NOISE))
+                found = self._found(look, query)
+                if _of_memories_alone(query):
+                    return self._memories(look, query, agent, found)
+                proofs = self._looked_up(look, query)
+                if self._weighs and (speaks := _speaks(query, found, proofs)) is not None:
+                    found = found if speaks else replace(found, found=())
+                    proofs = replace(proofs, confidence=1.0) if speaks else replace(proofs, found=())
+                proofs = _without_noise(proofs, query.threshold, FAINT)
+                known = self._memories(look, query, agent, found)
+                proofs = self._rationed(known, proofs)
+                known.proofs = _without_noise(proofs, query.threshold, NOISE)
+                return Blended(known, proofs, query)
 
-    def _memories(self, look: Look, query: Query, agent: str | None) -> OfMemories:
+    @property
+    def _weighs(self) -> bool:
+        """Whether the line between an answer and silence was fitted to this embedder."""
+        return self._embedder is not None and self._embedder.profile.weighed
+
+    def _found(self, look: Look, query: Query) -> Memories:
         question = asked(query.text, look.now.date())
-        known = memories.look_up(look, question, query.filters, self._categories, query.top_k)
+        return memories.look_up(look, question, query.filters, self._categories, query.top_k or MOST)
+
+    def _memories(self, look: Look, query: Query, agent: str | None, known: Memories) -> OfMemories:
         best = max((one.score for one in known.found), default=0.0)
         least = max(ABSTAIN, NOISE * best)
         found = [one for one in known.found if _enough(one.score, known.confidence, query.threshold, least)]
-        found = found[: query.top_k]
+        found = found[: query.top_k or MOST]
         first = self._whole(look, query, agent, known.filters) if found or query.categories else []
         taken = {one.item.id for one in first}
         served = [*first, *(one for one in found if one.item.id not in taken)]
         served += memories.related(look, known, served) if found else []
-        return OfMemories(look, query, served, found, known.worth)
+        served = memories.rationed(served, self._categories)
+        return OfMemories(look, query, served, found, known.worth, lambda: self._proofs(look, query, NOISE))
 
     def _whole(self, look: Look, query: Query, agent: str | None, filters: Filters) -> list[Found]:
         """What is served before anything found: the categories whose context is `all`, to an agent or to who names
@@ -161,10 +194,16 @@ class Reader:
 
     def _proofs(self, look: Look, query: Query, noise: float) -> Proofs:
         """The events that may answer, without those that fit so much worse than the best."""
-        proofs = evidence.look_up(look, asked(query.text, look.now.date()), query.filters, query.top_k)
-        least = noise * max((one.score for one in proofs.found), default=0.0)
-        found = [one for one in proofs.found if _enough(one.score, proofs.confidence, query.threshold, least)]
-        return replace(proofs, found=found)
+        return _without_noise(self._looked_up(look, query), query.threshold, noise)
+
+    def _looked_up(self, look: Look, query: Query) -> Proofs:
+        return evidence.look_up(look, asked(query.text, look.now.date()), query.filters, query.top_k or MOST)
+
+    def _rationed(self, known: OfMemories, proofs: Proofs) -> Proofs:
+        """The events, of each category no more than its rag_length says, with the memories that are served."""
+        most = {name: most for name in self._categories.contexts if (most := self._categories.most(name)) is not None}
+        served = [one.item for one in known.served]
+        return replace(proofs, found=evidence.rationed(known.look, proofs.found, served, most))
 
     def _observed(self, look: Look, query: Query, kept: Kept) -> list[Observation]:
         used = _versions(kept)
@@ -184,6 +223,14 @@ class Reader:
 
 
 _SHIPPED = parse(SHIPPED)
+
+
+def _of_memories_alone(query: Query) -> bool:
+    """Whether a question is narrowed to what events do not have: a kind, a state, a weight; or to threads as such."""
+    filters = query.filters
+    measures = (filters.kinds, filters.pinned, filters.core, filters.importance_min, filters.importance_max)
+    narrowed = any(one is not None for one in (*measures, filters.purge_due)) or filters.states != Filters().states
+    return narrowed or EVIDENCE in ((query.categories or frozenset()) | (filters.categories or frozenset()))
 
 
 def _subject(query: Query) -> str:
@@ -215,6 +262,27 @@ def _enough(score: float, confidence: float, threshold: float | None, least: flo
     if threshold is not None:
         return score >= threshold
     return confidence >= ABSTAIN and score >= least
+
+
+def _speaks(query: Query, known: Memories, proofs: Proofs) -> bool | None:
+    """Whether anything that was found speaks of what is asked; the answer is empty where not. None where that cannot be
+    told, or where somebody names a threshold or says where to look, and gets what is there."""
+    whose = replace(query.filters, user_id=None, agent_id=None, project_id=None)
+    if query.threshold is not None or query.categories is not None or whose != Filters() or proofs.signs is None:
+        return None
+    return None if _is_called(known, proofs) else silence.speaks(proofs.signs.beside(known.nearest))
+
+
+def _is_called(known: Memories, proofs: Proofs) -> bool:
+    """Whether the question calls something by its name, that of a file or a tag."""
+    named = any(rank.called(proofs.worth, one.event.names) for one in proofs.found)
+    return named or any(one.called for one in known.found)
+
+
+def _without_noise(proofs: Proofs, threshold: float | None, noise: float) -> Proofs:
+    least = noise * max((one.score for one in proofs.found), default=0.0)
+    found = [one for one in proofs.found if _enough(one.score, proofs.confidence, threshold, least)]
+    return replace(proofs, found=found)
 
 
 def _fitting(lines: tuple[str, ...], budget: int) -> tuple[tuple[str, ...], int]:

@@ -12,6 +12,7 @@ from recollect.domain.text import tokens
 from recollect.domain.version import Version
 from recollect.policy import level
 from recollect.policy.distil import served
+from recollect.policy.lifecycle import held
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,16 @@ class Shown:
     current: Version | None
     """None for a thread that was not summarised yet: it has its events."""
     evidence: Sequence[Event]
+    event: Event | None = None
+    """The event that was asked for, in the place of a memory: `item` is its thread, and `evidence` what was said around
+    it."""
+    made: Sequence["Shown"] = ()
+    """The memories that were made of the event."""
+
+    @property
+    def held(self) -> str:
+        """Since when it holds, until when it held, and what took its place."""
+        return held(self.item)
 
     @property
     def words(self) -> str:

@@ -157,7 +157,7 @@ class Ingest:
             now, owner = self.clock.now(), self._owner
             thread, changes = self._thread(now, owner, Episode(self._title(title, now), tuple(artifacts)), topic)
             come = part_of.copy() if part_of else None
-            taken = self._taken(thread, messages, now, come)
+            taken = self._taken(thread, [_beside(message, artifacts) for message in messages], now, come)
             changes += self._told(thread, artifacts, topic, now)
             changes += [Append(event) for event in taken.new]
             found = self._found(thread, taken.new, capped=capped) if wait else Found()
@@ -372,6 +372,13 @@ def _digest(use: str, scope: Scope, visibility: Visibility, *parts: Statement | 
     asked = [use, codec.encode(scope), visibility.value]
     asked += [part if isinstance(part, str) else codec.encode(part) for part in parts]
     return sha256(codec.canonical(asked).encode(errors="surrogatepass")).hexdigest()
+
+
+def _beside(message: Message, artifacts: Sequence[Artifact]) -> Message:
+    """A message with the artifacts that it came with: it is found by their names."""
+    if not artifacts:
+        return message
+    return replace(message, meta={"artifacts": [artifact.ref for artifact in artifacts], **message.meta})
 
 
 def _recognised(message: Message, events: Iterable[Event]) -> Event | Message:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 commands = Commands()
 
 _QUOTED = 2  # events shown under a memory; `show` has them all
+_OF_EVENT = frozenset({"author", "role", "ts", "episode", "seq", "trust", "event"})  # what the line itself says
 
 
 @commands.command("ask")
@@ -32,7 +33,7 @@ def ask(
     ] = None,
     project: Annotated[str | None, typer.Option("--project", metavar="NAME", help="Only of this project.")] = None,
     thread: Annotated[str | None, typer.Option("--thread", metavar="NAME", help="Only of this thread.")] = None,
-    top: Annotated[int, typer.Option("--top", "-n", metavar="N", help="At most so many results.")] = 5,
+    top: Annotated[int | None, typer.Option("--top", "-n", metavar="N", help="At most so many results.")] = None,
     budget: Annotated[int, typer.Option("--budget", metavar="TOKENS", help="The results are not longer.")] = 2048,
     threshold: Annotated[
         float | None, typer.Option("--threshold", metavar="0-1", help="The least score; else noise is left out.")
@@ -77,10 +78,10 @@ def ask(
 
             paper.document(documents.answer_document(answer))
             return
-        _tell(memory, answer)
+        _tell(memory, answer, framed=not evidence)
 
 
-def _tell(memory: "Memory", answer: "Answer") -> None:
+def _tell(memory: "Memory", answer: "Answer", *, framed: bool) -> None:
     for update in answer.header:
         say(styled((clean(update), "dim")))
     if not answer.results:
@@ -89,20 +90,26 @@ def _tell(memory: "Memory", answer: "Answer") -> None:
     if answer.escalated:
         why = f" ({answer.reason.value})" if answer.reason else ""
         say(styled((f"More evidence than by default: {answer.used_level.name}{why}", "yellow")))
-    if "episode" in answer.results[0].meta:
+    if _is_event(answer.results[0]):
         say(styled(("What was said about it:", "dim")))
     for number, result in enumerate(answer.results):
         if number or answer.header:
             say()
-        _result(result, answer.explain[number] if number < len(answer.explain) else {})
+        _result(result, answer.explain[number] if number < len(answer.explain) else {}, framed=framed)
         if "episode" not in result.meta:
             _quote(_behind(memory, result))
 
 
-def _result(result: "Result", why: "Mapping[str, object]") -> None:
+def _is_event(result: "Result") -> bool:
+    """Whether it is what was said alone: no memory was made of it."""
+    return "episode" in result.meta and "event" not in result.meta
+
+
+def _result(result: "Result", why: "Mapping[str, object]", *, framed: bool) -> None:
+    """A result; `framed` where the words of an event say by themselves who said them and when."""
     from recollect.domain.ids import ItemId, short
 
-    said = "episode" in result.meta
+    said, quoted = _is_event(result), "episode" in result.meta
     id = ItemId(str(result.meta["episode"])) if said else ItemId(result.id)
     related = "  related" if result.related_to else ""
     say(
@@ -110,15 +117,17 @@ def _result(result: "Result", why: "Mapping[str, object]") -> None:
             (_bar(result.score), "green"),
             (f" {result.score:.2f}", "bold"),
             "  ",
-            (_said(result.meta) if said else line(result.category), "magenta"),
+            (_said(result.meta, framed=framed) if said else line(result.category), "magenta"),
             "  ",
             (short(id), "cyan"),
             (related, "dim"),
         )
     )
     words = result.text.removeprefix(f"[{result.category}] ")
-    if said:
+    if quoted:
         paper.quote(words, indent=2)
+        if not said:
+            _about({name: value for name, value in result.meta.items() if name not in _OF_EVENT})
     else:
         say(styled(clean(words)), indent=2)
         _about(result.meta)
@@ -128,10 +137,12 @@ def _result(result: "Result", why: "Mapping[str, object]") -> None:
         say(styled((" · ".join(f"{name} {_figure(value)}" for name, value in told.items()), "yellow")), indent=2)
 
 
-def _said(meta: "Mapping[str, object]") -> str:
+def _said(meta: "Mapping[str, object]", *, framed: bool) -> str:
     """Who said it, when, and which message of its thread it is; of an excerpt, which messages."""
     if witness := meta.get("witness"):
         return line(f"excerpt {witness} of")
+    if framed:
+        return line(f"message {meta.get('seq')} of")
     return line(f"{meta.get('author')}, {str(meta.get('ts'))[:16].replace('T', ' ')} UTC, message {meta.get('seq')} of")
 
 

@@ -36,7 +36,8 @@ class StateName(StrEnum):
 def show(
     call: Call,
     id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="A memory, by its id or the end of it.", show_default=False)
+        str | None,
+        typer.Argument(metavar="ID", help="A memory or an event, by its id or the end of it.", show_default=False),
     ] = None,
     state: Annotated[
         list[StateName] | None, typer.Option("--state", help="List those in this state; may be repeated. Else: active.")
@@ -145,12 +146,15 @@ def _words(one: "Shown") -> "Text":
 
 def _show_one(memory: "Memory", name: str, after: int, json: bool) -> None:
     shown = memory.show(memory.find(name))
-    is_thread = shown.item.kind == "episode"
+    is_thread = shown.item.kind == "episode" and shown.event is None
     evidence = memory.thread(shown.item.id, after=after) if is_thread else shown.evidence
     if json:
         from recollect.interfaces import documents
 
         paper.document(documents.shown_document(shown, evidence))
+        return
+    if shown.event is not None:
+        _event(shown, shown.event)
         return
     _words_of(shown, evidence)
     _card(shown)
@@ -158,6 +162,21 @@ def _show_one(memory: "Memory", name: str, after: int, json: bool) -> None:
         tell_events(evidence)
     else:
         _evidence(shown, evidence)
+
+
+def _event(shown: "Shown", event: "Event") -> None:
+    """An event among those around it, its thread, and what was made of it."""
+    from recollect.domain.ids import short
+
+    for one in shown.evidence:
+        say()
+        mark = "bold cyan" if one.id == event.id else "magenta"
+        say(styled((f"{one.seq:>3} ", mark), *_told(one), (" · asked for" if one.id == event.id else "", "cyan")))
+        paper.quote(one.text, indent=4)
+    say()
+    say(styled((f"event {event.seq} of thread {short(event.item_id)} · id {event.id}", "dim")))
+    for one in shown.made:
+        say(styled("made of it: ", (short(one.item.id), "cyan"), f" {line(one.words)}", (f" · {one.held}", "dim")))
 
 
 def _words_of(shown: "Shown", evidence: "Sequence[Event]") -> None:
@@ -219,7 +238,8 @@ def _card(shown: "Shown") -> None:
     about = [f"for {describe.whose(item)}", f"thread {line(item.thread_id)}" if item.thread_id else ""]
     about += [f"project {line(item.project_id)}" if item.project_id and item.visibility != "project-shared" else ""]
     about += [f"agent {line(item.agent_id)}" if item.agent_id and item.visibility != "agent-silo" else ""]
-    about += [f"since {describe.when(item.created_at)} {describe.zone(item.created_at)}", f"revision {shown.rev}"]
+    about += [shown.held, f"kept {describe.when(item.created_at)} {describe.zone(item.created_at)}"]
+    about += [f"revision {shown.rev}"]
     say(styled((" · ".join(part for part in about if part), "dim")))
     say(styled((f"id {item.id}", "dim")))
 

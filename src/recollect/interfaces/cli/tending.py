@@ -12,6 +12,7 @@ from recollect.interfaces.cli.following import follow
 from recollect.interfaces.cli.paper import Column, clean, line, say, styled
 
 if TYPE_CHECKING:
+    from recollect.care import rejudge as rejudging
     from recollect.care.checkup import Check
     from recollect.care.remake import Remade, Survey
     from recollect.domain.job import JobStatus
@@ -189,6 +190,55 @@ def _remade(found: "Survey", made: "Remade", *, left_to_server: bool) -> None:
     else:
         paper.done("nothing was to be made anew")
     _facts_stay(found)
+
+
+@commands.command("rejudge")
+def rejudge(
+    call: Call,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show how many there are.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="End when it is done, also where the server does it.")] = False,
+    json: Json = False,
+) -> None:
+    """Judge the contradictions on record anew.
+
+    What an earlier judge put there and the one of now does not find is closed, or ends the time of the earlier
+    statement where the later one replaces it; one rollback takes all of it back. What people or agents reported or
+    resolved is left alone. For admins."""
+    from recollect.interfaces import documents
+
+    with call.memory() as memory:
+        found, cause = memory.rejudge(dry_run=dry_run)
+    told = documents.contradictions_document(found)
+    if cause is None:
+        if json:
+            paper.document({"dry_run": True, **told})
+        else:
+            say(f"{documents.count(found.contradictions, 'contradiction')} would be judged anew.")
+        return
+    made, left_to_server = follow(call, lambda memory: memory.rejudged(cause), "contradictions judged anew", wait=wait)
+    if json:
+        paper.document({"dry_run": False, **told, **documents.rejudged_document(made)})
+    else:
+        _rejudged(made, left_to_server=left_to_server)
+    if made.failed or (wait and not made.settled):
+        raise typer.Exit(1)
+
+
+def _rejudged(made: "rejudging.Rejudged", *, left_to_server: bool) -> None:
+    from recollect.interfaces.documents import count
+
+    undo = f"Undo this: recollect rollback --session {made.cause}"
+    if made.failed:
+        paper.complain(f"it could not go on: {made.failed}", "Run recollect rejudge again: it goes on as the same run.")
+        say(styled((undo, "dim")), indent=2)
+    elif not made.settled:
+        say(f"{made.done:,} of {count(made.total, 'contradiction')} are judged anew.")
+        goes_on = "The server goes on with it." if left_to_server else "Go on with: recollect rejudge"
+        say(styled((f"{goes_on} {undo}", "dim")), indent=2)
+    elif made.closed or made.ended:
+        paper.done(f"{count(made.closed, 'contradiction')} closed, {made.ended:,} turned out to be updates", undo)
+    else:
+        paper.done("all of them stand")
 
 
 @commands.command("worker")

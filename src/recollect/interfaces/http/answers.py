@@ -186,7 +186,11 @@ class LeveledAnswer(BaseModel):
     turn_id: str | None = Field(alias="turn_id")
     tokens: int
     rev: int
-    memory: dict[str, Any] = Field(description="The memory's own fields.")
+    memory: dict[str, Any] = Field(description="The memory's own fields; of an event, those of its thread.")
+    event: EventAnswer | None = Field(default=None, description="The event, where its id was asked for.")
+    memories: list[dict[str, Any]] | None = Field(
+        default=None, description="The memories that were made of the event that was asked for."
+    )
 
 
 class VersionInfoAnswer(BaseModel):

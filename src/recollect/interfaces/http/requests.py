@@ -113,7 +113,9 @@ class QueryBody(Asked):
     )
     categories: Names | None = Field(default=None, description="Only these; they must be on the agent's allowlist.")
     filters: FilterBody = FilterBody()
-    top_k: int = Field(default=5, ge=1, le=200)
+    top_k: int | None = Field(
+        default=None, ge=1, le=200, description="At most so many results; left out, as many as the budget holds."
+    )
     form: Literal["bullets", "full"] = Field(
         default="bullets", alias="return", description="One line each, or all of it."
     )
@@ -123,7 +125,7 @@ class QueryBody(Asked):
     )
     explain: bool = Field(default=False, description="Also say which signals put each result there.")
     source: Literal["memory", "evidence", "any"] = Field(
-        default="memory", description="Memories, or the events word for word."
+        default="any", description="Memories and events together, or one of them alone."
     )
     thread_id: str | None = Field(default=None, description="The conversation that asks; it gets the delta header.")
     turn_id: str | None = Field(
