@@ -59,7 +59,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     memory, receipt = done.stdout.splitlines()
-    assert re.fullmatch(r"[\d.]+ \[profile\] Mira, \d+ \w+ \d{4}: \"I'm allergic to walnuts, by the way.\"", memory)
+    assert re.fullmatch(r"[\d.]+ \[profile\] Mira, \d+ \w+ \d{4}: I'm allergic to walnuts, by the way\.", memory)
     assert receipt == "    Mira I'm allergic to walnuts, by the way."
 
 

@@ -84,6 +84,7 @@ def neighbours_in(store: Store) -> Neighbours:
         job = world.job(kind, not_before=DAWN)
         world.store.enqueue(world.tenant, [job])
     theirs = neighbour.tell("alpha alone", thread="attic", user_id="eve", role="user")
+    neighbour.tell("alpha of before", thread="attic", user_id="eve", superseded_by=theirs.item.id)
     house = {"visibility": Visibility.PROJECT_SHARED, "project_id": "house", "user_id": None}
     _, [whispered] = neighbour.say("alpha, whispered", thread="attic", **house)
     neighbour.apply(Derive(neighbour.quoting(theirs.item, theirs.event)), private=[whispered.id])
@@ -243,6 +244,12 @@ def version_usage(n: Neighbours) -> object:
 @act
 def contested(n: Neighbours) -> object:
     assert n.store.contested(n.tenant, [n.theirs.item.id, n.made.told.item.id]) == {}
+    return None
+
+
+@act
+def replaced(n: Neighbours) -> object:
+    assert not n.store.replaced(n.tenant, [n.theirs.item.id])
     return None
 
 

@@ -10,6 +10,7 @@ from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from recollect.store.tx import Engine
+from tests.postgres import fresh_database, opened_store
 from tests.store.conftest import new_world
 from tests.worlds import Told, World
 
@@ -78,21 +79,22 @@ def test_an_old_file_finds_by_names_when_it_is_opened(sqlite_store: SqlStore, sq
         check(world, one)
 
 
-def test_an_old_database_finds_by_names_when_it_is_opened(postgres_store: SqlStore, postgres_url: str):
-    world = new_world(postgres_store)
-    one = told(world)
-    plain = world.tell("Nothing is called anything.")
-    forget_names(postgres_store._opened, world)  # type: ignore[arg-type]
-    assert world.found("garten") == []
-    postgres_store.close()
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        for statement in (
-            "alter table recollect.events drop column names",
-            "alter table recollect.versions drop column names",
-            "delete from recollect.recollect_schema where version = 6",
-        ):
-            connection.execute(statement.encode())
-    with closing(SqlStore(PostgresEngine(postgres_url))) as again:
-        world = World(again, world.tenant, world.clock)
-        assert set(world.found("anything")) == {f"e:{plain.event.id}", f"v:{plain.version.id}"}
-        check(world, one)
+def test_an_old_database_finds_by_names_when_it_is_opened(postgres_url: str):
+    with fresh_database(postgres_url) as url:
+        with opened_store(url) as store:
+            world = new_world(store)
+            one = told(world)
+            plain = world.tell("Nothing is called anything.")
+            forget_names(store._opened, world)  # type: ignore[attr-defined]
+            assert world.found("garten") == []
+        with psycopg.connect(url, autocommit=True) as connection:
+            for statement in (
+                "alter table recollect.events drop column names",
+                "alter table recollect.versions drop column names",
+                "delete from recollect.recollect_schema where version = 6",
+            ):
+                connection.execute(statement.encode())
+        with closing(SqlStore(PostgresEngine(url))) as again:
+            world = World(again, world.tenant, world.clock)
+            assert set(world.found("anything")) == {f"e:{plain.event.id}", f"v:{plain.version.id}"}
+            check(world, one)

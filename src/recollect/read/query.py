@@ -31,6 +31,8 @@ from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_
 ABSTAIN = 0.13
 """Below this confidence memory is said to know nothing: of the hard questions that it was fitted on, three in a hundred
 that memory could answer fall under it, and a quarter of those that it cannot (`training/run sureness`)."""
+HOPELESS = 0.02
+"""The same of events that speak of what is asked, as far as a few lines tell."""
 NOISE = 0.25
 """A memory that fits this much worse than the best one is not served beside it."""
 MOST = 24
@@ -155,7 +157,7 @@ class Reader:
                 proofs = self._looked_up(look, query)
                 if self._weighs and (speaks := _speaks(query, found, proofs)) is not None:
                     found = found if speaks else replace(found, found=())
-                    proofs = replace(proofs, confidence=1.0) if speaks else replace(proofs, found=())
+                    proofs = _trusted(proofs) if speaks else replace(proofs, found=())
                 proofs = _without_noise(proofs, query.threshold, FAINT)
                 known = self._memories(look, query, agent, found)
                 proofs = self._rationed(known, proofs)
@@ -277,6 +279,11 @@ def _is_called(known: Memories, proofs: Proofs) -> bool:
     """Whether the question calls something by its name, that of a file or a tag."""
     named = any(rank.called(proofs.worth, one.event.names) for one in proofs.found)
     return named or any(one.called for one in known.found)
+
+
+def _trusted(proofs: Proofs) -> Proofs:
+    """What was weighed and found to speak is served, unless next to nothing of it comes near."""
+    return replace(proofs, confidence=1.0) if proofs.confidence >= HOPELESS else proofs
 
 
 def _without_noise(proofs: Proofs, threshold: float | None, noise: float) -> Proofs:
