@@ -214,7 +214,8 @@ def test_it_looks_for_the_server_where_the_settings_say(
 
 
 def test_whatever_id_it_prints_is_shown(server: Served, repository: Path):
-    server.client.ingest([Message(text="The night shift waters the ferns.", author="mira")], thread_id="ferns")
+    answer = Message(text="The night shift waters the ferns.", author="Gardener", role="assistant")  # never a memory
+    server.client.ingest([answer], thread_id="ferns")
     kept = server.client.remember("The ferns of the lobby need shade.")
     for _ in range(20):
         done = hook(prompt("What do the ferns of the lobby need, and who waters the ferns?", repository), server.env)
