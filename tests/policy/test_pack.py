@@ -89,3 +89,17 @@ def test_of_a_text_in_parts_the_first_ones_are_kept_whole():
         (packed,) = pack([piece], room, {"poster": 1.0})
         assert packed.text == max((text for text in whole[1:] if cost(text) <= room), key=len)
     assert pack([piece], 200, {})[0].text == whole[3]
+
+
+def test_what_is_left_of_the_room_goes_to_the_first_words_of_the_next_sentence():
+    text = (
+        "The kitten sleeps. It wakes when the postman comes up the stairs and then it runs to the door. Then it eats."
+    )
+    whole = slice_of(text, {"sleep": 1.0}, lambda part: len(part) <= 60)
+    assert whole == "The kitten sleeps. It wakes when the postman comes up the …"
+
+
+def test_of_the_last_sentences_it_goes_to_the_last_words_of_the_one_before():
+    text = "It wakes when the postman comes up the stairs and then it runs to the door. The kitten sleeps."
+    whole = slice_of(text, {"kitten": 1.0}, lambda part: len(part) <= 60)
+    assert whole == "… stairs and then it runs to the door. The kitten sleeps."

@@ -20,6 +20,7 @@ _BLOCK: Final = 4_000
 _CUT: Final = "…"
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]{1,3}|[^\x00-\x7f]|[^\sA-Za-z0-9]")
+_WORD = re.compile(r"\S+")
 _SEGMENT = re.compile(r"[^\n.!?。！？]*(?:[.!?。！？]+[\"')\]]*\s*|\n+|$)")  # noqa: RUF001
 
 
@@ -104,7 +105,8 @@ def _served(piece: Piece, room: int, weight: Mapping[str, float]) -> str | None:
 
 
 def slice_of(text: str, weight: Mapping[str, float], fits: Callable[[str], bool]) -> str:
-    """The part of a text that speaks most of the question: whole sentences around the best one while they fit."""
+    """The part of a text that speaks most of the question: whole sentences around the best one while they fit, then as
+    many words of the next one as do."""
     start, end = _block(text, weight)
     spans = [found.span() for found in _SEGMENT.finditer(text, start, end) if found.group().strip()]
     if not spans:
@@ -122,9 +124,29 @@ def slice_of(text: str, weight: Mapping[str, float], fits: Callable[[str], bool]
             and fits(_between(text, spans[min(first, number)][0], spans[max(last, number)][1]))
         ]
         if not grown:
-            return _between(text, spans[first][0], spans[last][1])
+            return _filled(text, spans, first, last, fits)
         number = max(grown)[2]
         first, last = min(first, number), max(last, number)
+
+
+def _filled(text: str, spans: Sequence[tuple[int, int]], first: int, last: int, fits: Callable[[str], bool]) -> str:
+    """These sentences with as many words of the one behind them as fit; of the last ones, with those of the one
+    before them."""
+    start, end = spans[first][0], spans[last][1]
+    behind = last + 1 < len(spans)
+    if not behind and first == 0:
+        return _between(text, start, end)
+    low, high = spans[last + 1] if behind else spans[first - 1]
+    words = [found.span() for found in _WORD.finditer(text, low, high)]
+    grown = [(start, word[1]) for word in words] if behind else [(word[0], end) for word in reversed(words)]
+    few, many = 0, len(grown)
+    while few < many:
+        middle = (few + many + 1) // 2
+        if fits(_between(text, *grown[middle - 1])):
+            few = middle
+        else:
+            many = middle - 1
+    return _between(text, *(grown[few - 1] if few else (start, end)))
 
 
 def _block(text: str, weight: Mapping[str, float]) -> tuple[int, int]:
