@@ -1,30 +1,47 @@
 """Rules and model together: a small regression over what the judge says and what the rules see in two statements.
 
-    training/run combine               # figures by parts; writes src/recollect/policy/clues/weights.py
+    training/run combine               # figures; writes src/recollect/policy/clues/weights.py
     training/run combine --dry         # figures alone
+    training/run combine --rules       # weighs the rules alone anew, too
 
-The judge's word on a pair is that of a model that never saw it (build/judge-part-*.npz, from `training/run judge part
---number N`; as many of the five parts as there are); the regression is tested by the same parts. Without those files
-only the rules are weighed.
+Rules alone are weighed on every row, and tested by parts. Rules and judge together are weighed on the tenth of the rows
+that the judge never saw (build/judge-held.npy, from `training/run judge fit`), and tested by parts of it; so are rules
+and both judges, on those of these rows that get a second look (build/larger/said-held-0.npy, from `training/run larger
+fit`; where that is missing, the weights of before are kept).
+
+The line of contradictions is drawn on the written pairs, which are like two statements that somebody holds against each
+other. The lines for a store are drawn on the rest, where clashes are rare, and through what the judge says by itself:
+what rules see in two statements that lie near each other by chance makes it worse. From one line on a clash is acted
+on, from the other on it is said that something may have changed.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import changes
 import numpy as np
 import rows
 from figures import best_f1, pair_figures, softmax
 from rows import Row
 
-from recollect.policy.clues import clues
+from recollect.models.second_look import SHARE, SUSPECT
+from recollect.policy.clues import clues, weights
 
-LABELS = ("contradiction", "same", "refines", "compatible")
+CLASH = "contradiction"
+LABELS = (CLASH, "same", "refines", "compatible")
+"""An update clashes with what it replaces, as a contradiction does; which of the two it is, the judge says alone."""
 WEIGHTS = Path(__file__).parents[1] / "src/recollect/policy/clues/weights.py"
 FLOOR = 1e-4
-PRECISION = 0.85
-"""How often a pair that is called a contradiction must be one, on our own rows."""
+PRECISION_ALONE, PRECISION = 0.85, 0.83
+"""How often a pair that is called a contradiction must be one, on our own rows: by rules alone; by rules and judge, on
+written pairs."""
+STORE = {"STORE": 0.92, "PERHAPS": 0.50}
+"""The same as things lie in a store: where it is acted on, and where it is worth a word."""
+WRITTEN = 4.0
+"""What a written pair weighs against one as it occurs, of which there are four times as many."""
 NEGLIGIBLE = 0.04
 """What weighs less than this beside a judge's word is left out."""
 
@@ -32,36 +49,139 @@ NEGLIGIBLE = 0.04
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dry", action="store_true", help="write nothing")
+    parser.add_argument("--rules", action="store_true", help="weigh the rules alone anew")
     parser.add_argument("--penalty", type=float, default=1.0, help="what holds the weights of the rules down")
-    parser.add_argument("--together", type=float, default=100.0, help="the same where the judge speaks too")
-    parser.add_argument("--balanced", action="store_true", help="every relation counts the same")
+    parser.add_argument("--together", type=float, default=50.0, help="the same where the judge speaks too")
     args = parser.parse_args()
-    pairs = rows.read("pairs")
+    known = [*rows.read("pairs"), *changes.occurring()]
+    parts = {"RULES": alone(known, args.penalty) if args.rules else _kept("RULES", "LINE", "SAME")}
+    held = Held.read(known)
+    parts["BOTH"] = both(held, args.together)
+    has_larger = (rows.BUILD / LARGER).exists()
+    parts["SECOND"] = second(held, args.together) if has_larger else _kept("SECOND", *LINES)
+    if not args.dry:
+        WEIGHTS.write_text(written(parts), "utf-8")
+
+
+LARGER = "larger/said-held-0.npy"
+LINES = ("LINE", "SAME", *STORE)
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """The lines of contradictions, repetitions and so on, by name, and what each clue weighs for each relation."""
+
+    lines: Mapping[str, float]
+    weights: Mapping[str, Sequence[float]]
+
+
+def _kept(name: str, *lines: str) -> Weighed:
+    return Weighed({line: getattr(weights, f"{name}_{line}") for line in lines}, getattr(weights, name))
+
+
+@dataclass(frozen=True)
+class Held:
+    """The rows that no judge learned from, and what the bundled one says of them."""
+
+    pairs: Sequence[Row]
+    truth: np.ndarray
+    written: np.ndarray
+    seen: np.ndarray
+    names: Sequence[str]
+    said: np.ndarray
+
+    @classmethod
+    def read(cls, known: Sequence[Row]) -> "Held":
+        pairs = changes.held_out(known)[0]
+        clashing = _clashing(pairs)
+        seen, names = noticed(clashing)
+        beside = np.array([row["kind"].startswith(changes.BESIDE) for row in pairs])
+        return cls(
+            clashing,
+            np.array([LABELS.index(row["label"]) for row in clashing]),
+            ~beside,
+            seen,
+            names,
+            _said("judge-held.npy", len(pairs)),
+        )
+
+
+def _said(name: str, count: int) -> np.ndarray:
+    shares = softmax(np.load(rows.BUILD / name).astype(float))
+    if len(shares) != count:
+        raise SystemExit("the rows have changed since the judges spoke: teach both again")
+    return shares
+
+
+def alone(known: Sequence[Row], penalty: float) -> Weighed:
+    pairs = _clashing(known)
     truth = np.array([LABELS.index(row["label"]) for row in pairs])
     seen, names = noticed(pairs)
-    options = {"penalty": args.penalty, "balanced": args.balanced}
-    joined = {"penalty": args.together, "balanced": args.balanced}
-    heard_of, said = heard(pairs)
-    alone = held_out(pairs, seen, truth, **options)
-    told(pairs, "rules", alone)
-    told(pairs, "rules, by other hands", held_out(pairs, seen, truth, by_hand=True, **options))
-    both = alone
-    some = [pairs[place] for place in heard_of]
-    if some:
-        told(some, "rules, on the same", alone[heard_of])
-        told(some, "model", said)
-        joint = np.hstack([said, seen[heard_of]])
-        both = held_out(some, joint, truth[heard_of], **joined)
-        told(some, "both", both)
-        told(some, "both, by other hands", held_out(some, joint, truth[heard_of], by_hand=True, **joined))
-    if args.dry or not some:  # without the judge's word there is nothing to weigh it by: what is there stays
-        return
-    judges = [f"judge_{label}" for label in LABELS]
-    parts = {
-        "RULES": (names, fitted(seen, truth, **options), alone, truth),
-        "BOTH": ([*judges, *names], fitted(joint, truth[heard_of], **joined), both, truth[heard_of]),
+    logits = held_out(pairs, seen, truth, penalty=penalty)
+    told(pairs, "rules", logits)
+    told(pairs, "rules, by other hands", held_out(pairs, seen, truth, by_hand=True, penalty=penalty))
+    chances = softmax(logits)
+    lines = {"LINE": line(chances[:, 0], truth == 0, PRECISION_ALONE), "SAME": same_line(chances, truth)}
+    return Weighed(lines, _named([*names, "bias"], fitted(seen, truth, penalty=penalty)))
+
+
+def both(held: Held, penalty: float) -> Weighed:
+    return together("both", held, held.said, np.ones(len(held.pairs), bool), penalty)
+
+
+def second(held: Held, penalty: float) -> Weighed:
+    """Only what gets a second look is weighed by these."""
+    large = _said(LARGER, len(held.pairs))
+    looked = held.said[:, [0, len(LABELS)]].sum(1) >= SUSPECT
+    return together("second", held, (1 - SHARE) * held.said + SHARE * large, looked, penalty)
+
+
+def together(what: str, held: Held, shares: np.ndarray, asked: np.ndarray, penalty: float) -> Weighed:
+    """Rules and what was said, weighed on the rows that were `asked`; the others are no clash, whatever they are."""
+    joint, truth = np.hstack([_heard(shares), held.seen])[asked], held.truth[asked]
+    pairs = [row for row, is_asked in zip(held.pairs, asked, strict=True) if is_asked]
+    counts = np.where(held.written, WRITTEN, 1.0)[asked]
+    logits = held_out(pairs, joint, truth, counts=counts, penalty=penalty)
+    weighed = fitted(joint, truth, counts, penalty)
+    chances, clash = softmax(logits), truth == 0
+    for name, some in (("written", held.written[asked]), ("as they occur", ~held.written[asked])):
+        chosen = [row for row, is_one in zip(pairs, some, strict=True) if is_one]
+        told(chosen, f"{what}: {name}, judge alone", _heard(shares)[asked][some])
+        told(chosen, f"{what}: {name}", logits[some])
+    written_pairs = held.written[asked]
+    beside, clashes = shares[asked][~written_pairs][:, [0, len(LABELS)]].sum(1), clash[~written_pairs]
+    lines = {
+        "LINE": line(chances[written_pairs, 0], clash[written_pairs], PRECISION),
+        "SAME": same_line(chances[written_pairs], truth[written_pairs]),
+        **{name: line(beside, clashes, precision) for name, precision in STORE.items()},
     }
-    WEIGHTS.write_text(written(parts), "utf-8")
+    shown(f"{what}: LINE", lines["LINE"], chances[written_pairs, 0], clash[written_pairs])
+    for name in STORE:
+        shown(f"{what}: {name}", lines[name], beside, clashes)
+    named = _named([*(f"judge_{label}" for label in LABELS), *held.names, "bias"], weighed)
+    return Weighed(lines, {name: row for name, row in named.items() if max(map(abs, row)) >= NEGLIGIBLE})
+
+
+def shown(what: str, line: float, chances: np.ndarray, clash: np.ndarray) -> None:
+    """What a line finds, and how often it is right."""
+    called = chances >= line
+    right = f"{(called & clash).sum()} of {called.sum()}"
+    print(json.dumps({"what": what, "at": round(line, 3), "right": right, "there": int(clash.sum())}), flush=True)
+
+
+def _heard(shares: np.ndarray) -> np.ndarray:
+    """What a judge says, as its features are: an update is a clash."""
+    four = shares[:, : len(LABELS)].copy()
+    four[:, 0] += shares[:, len(LABELS)]
+    return np.log(np.maximum(four, FLOOR))
+
+
+def _named(names: Sequence[str], weighed: np.ndarray) -> dict[str, Sequence[float]]:
+    return dict(zip(names, (weighed - weighed.mean(1, keepdims=True)).tolist(), strict=True))
+
+
+def _clashing(pairs: Sequence[Row]) -> list[Row]:
+    return [{**row, "label": CLASH if row["label"] == "update" else row["label"]} for row in pairs]
 
 
 def noticed(pairs: Sequence[Row]) -> tuple[np.ndarray, list[str]]:
@@ -75,22 +195,14 @@ def noticed(pairs: Sequence[Row]) -> tuple[np.ndarray, list[str]]:
     return np.array([[one.get(name, 0.0) for name in names] for one in found]), names
 
 
-def heard(pairs: Sequence[Row]) -> tuple[np.ndarray, np.ndarray]:
-    """Of which pairs there is a word of the judge, by their places, and what it said as logarithms of chances."""
-    place = {row["id"]: number for number, row in enumerate(pairs)}
-    known: dict[int, np.ndarray] = {}
-    for path in sorted(rows.BUILD.glob("judge-part*.npz")):
-        told = np.load(path)
-        known |= {place[str(id)]: one for id, one in zip(told["ids"], told["logits"], strict=True) if str(id) in place}
-    if not known:
-        print("no judge-part-*.npz: figures of the rules alone, and nothing is written")
-        return np.zeros(0, int), np.zeros((0, len(LABELS)))
-    places = np.array(sorted(known))
-    return places, np.log(np.maximum(softmax(np.stack([known[number] for number in places]).astype(float)), FLOOR))
-
-
 def held_out(
-    pairs: Sequence[Row], seen: np.ndarray, truth: np.ndarray, *, by_hand: bool = False, **options: float
+    pairs: Sequence[Row],
+    seen: np.ndarray,
+    truth: np.ndarray,
+    *,
+    counts: np.ndarray | None = None,
+    by_hand: bool = False,
+    penalty: float,
 ) -> np.ndarray:
     """The logits of every pair by weights that were fitted to the other folds, or to what other hands wrote."""
     place = {row["id"]: number for number, row in enumerate(pairs)}
@@ -100,27 +212,26 @@ def held_out(
     for part in parts:
         held = np.array([place[row["id"]] for row in part])
         rest = np.setdiff1d(np.arange(len(pairs)), held)
-        logits[held] = _logits(fitted(seen[rest], truth[rest], **options), seen[held])
+        some = None if counts is None else counts[rest]
+        logits[held] = _logits(fitted(seen[rest], truth[rest], some, penalty), seen[held])
     return logits
 
 
-def fitted(seen: np.ndarray, truth: np.ndarray, penalty: float = 1.0, balanced: bool = False) -> np.ndarray:
-    """The weights of a multinomial regression, the last row the bias: Newton-like steps by limited memory."""
+def fitted(seen: np.ndarray, truth: np.ndarray, counts: np.ndarray | None = None, penalty: float = 1.0) -> np.ndarray:
+    """The weights of a multinomial regression, the last row the bias: Newton-like steps by limited memory. `counts`:
+    what each row counts for, one unless said."""
+    much = np.ones(len(truth)) if counts is None else counts
     wide = np.hstack([seen, np.ones((len(seen), 1))])
     target = np.eye(len(LABELS))[truth]
-    worth = np.ones(len(seen))
-    if balanced:
-        counts = np.bincount(truth, minlength=len(LABELS))
-        worth = (len(truth) / len(LABELS) / np.maximum(1, counts))[truth]
     shape = (wide.shape[1], len(LABELS))
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = flat.reshape(shape)
-        chances = softmax(wide @ weights)
-        held = weights.copy()
+        now = flat.reshape(shape)
+        chances = softmax(wide @ now)
+        held = now.copy()
         held[-1] = 0
-        cost = -(worth * np.log(np.maximum(chances[np.arange(len(truth)), truth], 1e-12))).sum()
-        slope = wide.T @ ((chances - target) * worth[:, None]) + penalty * held
+        cost = -np.log(np.maximum(chances[np.arange(len(truth)), truth], 1e-12)) @ much
+        slope = wide.T @ ((chances - target) * much[:, None]) + penalty * held
         return float(cost + penalty / 2 * (held**2).sum()), slope.ravel()
 
     return _lowest(loss, np.zeros(shape[0] * shape[1])).reshape(shape)
@@ -164,12 +275,11 @@ def told(pairs: Sequence[Row], what: str, logits: np.ndarray) -> None:
     print(json.dumps({"what": what, **pair_figures(pairs, logits, LABELS)}), flush=True)
 
 
-def line(chances: np.ndarray, truth: np.ndarray) -> float:
+def line(scores: np.ndarray, is_clash: np.ndarray, precision: float) -> float:
     """The least chance at which what is called a contradiction is one often enough."""
-    scores, is_clash = chances[:, 0], truth == 0
     order = np.argsort(-scores, kind="stable")
-    precision = np.cumsum(is_clash[order]) / np.arange(1, len(order) + 1)
-    fine = np.nonzero(precision >= PRECISION)[0]
+    right = np.cumsum(is_clash[order]) / np.arange(1, len(order) + 1)
+    fine = np.nonzero(right >= precision)[0]
     return float(scores[order][fine[-1]]) if len(fine) else 1.0
 
 
@@ -179,19 +289,14 @@ def same_line(chances: np.ndarray, truth: np.ndarray) -> float:
     return float(max(steps, key=lambda step: best_f1(chances[:, 1] >= step, truth == 1)))
 
 
-def written(parts: dict[str, tuple[list[str], np.ndarray, np.ndarray, np.ndarray]]) -> str:
+def written(parts: Mapping[str, Weighed]) -> str:
     text = '"""What the clues weigh. Made by training/combine.py: do not edit."""\n\n'
     text += f"LABELS = {LABELS!r}\n".replace("'", '"')
-    for part, (names, weights, logits, truth) in parts.items():
-        chances = softmax(logits)
-        weights = weights - weights.mean(1, keepdims=True)
-        text += f"\n{part}_LINE = {line(chances, truth):.3f}\n"
-        text += f"{part}_SAME = {same_line(chances, truth):.3f}\n"
-        text += f"{part}: dict[str, tuple[float, float, float, float]] = {{\n"
-        for name, row in sorted(zip([*names, "bias"], weights, strict=True)):
-            if part == "BOTH" and abs(row).max() < NEGLIGIBLE:
-                continue
-            text += f'    "{name}": ({", ".join(f"{value:.3f}" for value in row)}),\n'
+    for name, part in parts.items():
+        text += "\n" + "".join(f"{name}_{line} = {value:.3f}\n" for line, value in part.lines.items())
+        text += f"{name}: dict[str, tuple[float, float, float, float]] = {{\n"
+        for clue, row in sorted(part.weights.items()):
+            text += f'    "{clue}": ({", ".join(f"{value:.3f}" for value in row)}),\n'
         text += "}\n"
     return text
 

@@ -2,6 +2,7 @@
 
     training/run export                # every model of which there are weights in training/build
     training/run export judge keeper   # these alone
+    training/run export larger         # the larger judge: packages/recollect-judge (export_larger.py)
 
 The table of word pieces is written once, as 8-bit integers with a scale a row; each network is drawn in 8-bit integers
 (graph.py) and compared with the same network in 32-bit floats on texts of the training data.
@@ -13,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import export_larger
 import judge
 import keeper
 import numpy as np
@@ -25,7 +27,7 @@ from trunk import BASE, WIDTH, alone, joined, load, tokenizer
 
 TARGET = Path(__file__).parent.parent / "packages" / "recollect-models" / "src" / "recollect_models"
 TOPS = {"embedder": "vector", "judge": "pair", "keeper": "turn"}
-NAMES = {"embedder": "recollect-embedder-1", "judge": "recollect-judge-1", "keeper": "recollect-keeper-2"}
+NAMES = {"embedder": "recollect-embedder-1", "judge": "recollect-judge-2", "keeper": "recollect-keeper-2"}
 SAMPLES, PROBES = 64, 256
 Read = tuple[list[int], list[int], list[tuple[int, int]]]
 """Word pieces, which text each belongs to, and the stretches that are asked about."""
@@ -34,7 +36,15 @@ Read = tuple[list[int], list[int], list[tuple[int, int]]]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", default=[], metavar="MODEL")
-    chosen = parser.parse_args().models or [name for name in TOPS if (rows.BUILD / f"{name}-1.safetensors").exists()]
+    asked = parser.parse_args().models
+    if "larger" in asked or (not asked and export_larger.taught()):
+        export_larger.make()
+    chosen = [name for name in TOPS if name in asked or (not asked and (rows.BUILD / f"{name}-1.safetensors").exists())]
+    if chosen:
+        make(chosen)
+
+
+def make(chosen: Sequence[str]) -> None:
     table = load_file(BASE)
     words, scales = table["words"], table["words.scale"]
     TARGET.mkdir(parents=True, exist_ok=True)

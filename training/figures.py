@@ -45,12 +45,12 @@ def pair_figures(pairs: Sequence[Row], logits: np.ndarray, labels: Sequence[str]
     chances = softmax(logits)
     truth = np.array([labels.index(row["label"]) for row in pairs])
     chosen = chances.argmax(1)
-    clash = chances[:, labels.index("contradiction")]
-    is_clash = truth == labels.index("contradiction")
+    clashes = [labels.index(name) for name in ("contradiction", "update") if name in labels]
+    clash, is_clash = chances[:, clashes].sum(1), np.isin(truth, clashes)
     kinds: dict[str, list[bool]] = defaultdict(list)
     for row, right in zip(pairs, chosen == truth, strict=True):
         kinds[f"{row['label']} {row['kind']}"].append(bool(right))
-    said = chosen == labels.index("contradiction")
+    said = np.isin(chosen, clashes)
     same = labels.index("same")
     return {
         "rows": len(pairs),

@@ -42,10 +42,10 @@ class Sheet:
         self.nodes.append(helper.make_node(op, inputs, outputs, name=label, domain=domain, **attributes))
         return outputs
 
-    def model(self, outputs: Mapping[str, list[int | str] | None]) -> ModelProto:
+    def model(self, outputs: Mapping[str, list[int | str] | None], width: int = WIDTH) -> ModelProto:
         used = {name for node in self.nodes for name in node.input}
         inputs = [
-            helper.make_tensor_value_info("pieces", TensorProto.FLOAT, [1, "length", WIDTH]),
+            helper.make_tensor_value_info("pieces", TensorProto.FLOAT, [1, "length", width]),
             helper.make_tensor_value_info("types", TensorProto.INT64, [1, "length"]),
             helper.make_tensor_value_info("spans", TensorProto.FLOAT, ["stretches", "length"]),
         ]

@@ -1,12 +1,14 @@
 """The judge: two memories in, how they stand to each other out (a cross-encoder over both texts).
 
-    training/run judge fit             # learns from every row and writes build/judge-*.safetensors
-    training/run judge test            # five parts, each judged by a model that never saw it; the learning curve
+    training/run judge fit             # learns from nine tenths of the rows and writes build/judge-*.safetensors
 
-What is learned: every written pair in either order, pairs derived within a block, other names, changed numbers.
+What is learned: every written pair in either order, pairs derived within a block, other names, changed numbers; stories
+and neighbours, the earlier statement first; and what the larger judge (larger.py) says of pairs that nobody labelled.
+The tenth that is left out is where lines are drawn (combine.py).
 """
 
 import argparse
+import gzip
 import json
 import random
 import time
@@ -14,17 +16,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import changes
 import numpy as np
 import rows
 import torch
 import variations
-from figures import pair_figures
+from figures import pair_figures, softmax
+from labels import LABELS, Course, alike, missed, open_, ordered, varied
 from rows import Row
 from torch import Tensor, nn
 from torch.nn import functional
-from trunk import DEVICE, WIDTH, Batch, Trunk, alone, base, joined, mean, save, tokenizer
-
-LABELS = ("contradiction", "same", "refines", "compatible")
+from trunk import DEVICE, WIDTH, Batch, Trunk, alone, base, joined, load, mean, save, together, tokenizer
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,6 @@ class Plan:
     batch: int = 128
     derived: float = 0.6
     """How many derived pairs an epoch has, against the written ones."""
-    renamed: float = 0.3
     smoothing: float = 0.05
     dropout: float = 0.1
     decay: float = 0.01
@@ -46,14 +47,21 @@ class Plan:
     """What guessing the cosine of the embedder counts while it does its exercises."""
     steady: float = 0.998
     """The weights that come out are the mean of those along the way: how slowly the mean moves."""
-    twin: float = 0.5
-    """How strongly two readings of a pair, in either order, are held together."""
+    start: str = ""
+    """The weights to go on from, by their name in build; the base otherwise."""
+    layers: int = 6
+    """More than the base has are copies of its own, each beside the one it was copied from."""
+    seconds: float = 1e9
+    """The time there is, if it is less than the epochs take."""
+    taught: int = 384
+    """Pairs a step that the larger judge spoke of, where there are any."""
 
 
 class Judge(nn.Module):
-    def __init__(self, dropout: float = 0.1) -> None:
+    def __init__(self, dropout: float = 0.1, layers: int = 6) -> None:
         super().__init__()
         self.trunk = Trunk(base(), dropout)
+        self.trunk.deepen(layers)
         self.drop = nn.Dropout(dropout)
         self.head = nn.Linear(2 * WIDTH, len(LABELS))
 
@@ -65,44 +73,91 @@ class Judge(nn.Module):
         return torch.cat([hidden[:, 0], mean(hidden, batch.mask)], 1)
 
 
-def learn(written: Sequence[Row], plan: Plan, seed: int) -> Judge:
+class Said:
+    """What the larger judge says of pairs that nobody labelled, some at a time."""
+
+    def __init__(self, count: int, chance: random.Random) -> None:
+        self._count, self._chance = count, chance
+        paths = sorted((rows.BUILD / "larger").glob("said-beside-*.npy"))
+        self._pairs = json.loads(gzip.decompress((rows.BUILD / "beside.json.gz").read_bytes())) if paths else []
+        self._shares = np.mean([softmax(np.load(path).astype(np.float32)) for path in paths], 0) if paths else None
+        tokens = tokenizer()
+        sides = [
+            [one.ids for one in tokens.encode_batch_fast([row[side] for row in self._pairs])] if paths else []
+            for side in "ab"
+        ]
+        self._read = [together(a, b, tokens.token_to_id("[SEP]")) for a, b in zip(*sides, strict=True)]
+        self._left: list[list[int]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._pairs)
+
+    def next(self) -> tuple[Batch, Tensor]:
+        if not self._left:
+            self._left = list(alike([len(ids) for ids, _ in self._read], self._count, self._chance))
+        part = self._left.pop()
+        assert self._shares is not None
+        shares = torch.from_numpy(self._shares[part]).to(DEVICE)
+        return Batch([self._read[place] for place in part]), shares
+
+
+def learn(known: Sequence[Row], plan: Plan, seed: int) -> Judge:
+    """Rows as they are labelled, and beside them pairs as the larger judge sees them."""
+    written = [row for row in known if not row["kind"].startswith(changes.BESIDE)]
+    beside, neutral = [row for row in known if row["kind"].startswith(changes.BESIDE)], changes.neutrals()
     torch.manual_seed(seed)
     chance = random.Random(seed)
-    tokens, model = tokenizer(), Judge(plan.dropout).to(DEVICE)
+    tokens, model = tokenizer(), Judge(plan.dropout, plan.layers).to(DEVICE)
     model.train()
-    if plan.exercises:
+    if plan.start:
+        _go_on(model, plan.start)
+    elif plan.exercises:
         _exercised(model, written, plan, chance)
+    said = Said(plan.taught, chance)
     steady = torch.optim.swa_utils.AveragedModel(
         model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(plan.steady)
     )
     more = variations.derived(written)
     each = len(written) + min(len(more), int(plan.derived * len(written)))
-    steps = plan.epochs * (each // plan.batch + 1)
+    each += len(changes.shown(beside, neutral, chance))
+    steps = plan.epochs * (each // plan.batch + 40)
     trained = [value for value in model.parameters() if value.requires_grad]
     optimiser = torch.optim.AdamW(trained, lr=plan.rate, weight_decay=plan.decay)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, plan.rate, total_steps=steps, pct_start=0.1)
+    course, began = Course(optimiser, steps, plan.seconds, 0.1), time.time()
     model.train()
-    for _ in range(plan.epochs):
+    for epoch in range(plan.epochs):
         shown = [*written, *chance.sample(more, min(len(more), int(plan.derived * len(written))))]
-        chance.shuffle(shown)
-        shown = [_varied(row, plan, chance) for row in shown]
-        for start in range(0, len(shown), plan.batch):
-            part = shown[start : start + plan.batch]
+        shown = [varied(row, chance) for row in shown] + changes.shown(beside, neutral, chance)
+        shown = [ordered(row, chance) for row in shown]
+        for places in alike([len(row["a"]) + len(row["b"]) for row in shown], plan.batch, chance):
+            if course.over:
+                break
+            part = [shown[place] for place in places]
             truth = torch.tensor([LABELS.index(row["label"]) for row in part], device=DEVICE)
+            either = torch.tensor([open_(row) for row in part], device=DEVICE)
             with torch.autocast(DEVICE.type, torch.bfloat16):
-                there = model(Batch([joined(tokens, row["a"], row["b"]) for row in part])).float()
-                back = model(Batch([joined(tokens, row["b"], row["a"]) for row in part])).float()
-            loss = (
-                sum(functional.cross_entropy(one, truth, label_smoothing=plan.smoothing) for one in (there, back)) / 2
-            )
-            loss = loss + plan.twin * _apart(there, back)
+                told = model(Batch([joined(tokens, row["a"], row["b"]) for row in part])).float()
+            loss = missed(told, truth, either, plan.smoothing)
+            if said:
+                batch, shares = said.next()
+                with torch.autocast(DEVICE.type, torch.bfloat16):
+                    told = model(batch).float()
+                loss = loss + functional.kl_div(functional.log_softmax(told, 1), shares, reduction="batchmean")
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(trained, 1.0)
             optimiser.step()
-            schedule.step()
+            course.step()
             steady.update_parameters(model)
+        print(f"epoch {epoch} at {course.progress:.2f} loss {loss.item():.3f} {time.time() - began:.0f} s", flush=True)
     return steady.module.eval()
+
+
+def _go_on(model: Judge, name: str) -> None:
+    """The weights of a judge that was taught before; of places, no more are kept than are ever used."""
+    own = model.state_dict()
+    for key, value in load(name).items():
+        own[key][: len(value)] = torch.from_numpy(value).to(DEVICE)
 
 
 def _exercised(model: Judge, written: Sequence[Row], plan: Plan, chance: random.Random) -> None:
@@ -158,54 +213,14 @@ class Sense:
         return float(self._made[a] @ self._made[b])
 
 
-def _varied(row: Row, plan: Plan, chance: random.Random) -> Row:
-    if row["label"] == "same" and chance.random() < 0.15 and (other := variations.clashing(row, chance)):
-        return other
-    return variations.renamed(row, chance) if chance.random() < plan.renamed else row
-
-
-def _apart(one: Tensor, other: Tensor) -> Tensor:
-    p, q = functional.log_softmax(one, 1), functional.log_softmax(other, 1)
-    there = functional.kl_div(p, q, reduction="batchmean", log_target=True)
-    return (there + functional.kl_div(q, p, reduction="batchmean", log_target=True)) / 2
-
-
 @torch.no_grad()
 def judged(model: Judge, pairs: Sequence[Row]) -> np.ndarray:
-    """The logits of each pair, the mean of both orders."""
+    """The logits of each pair as it stands, the earlier first."""
     tokens, found = tokenizer(), []
-    for start in range(0, len(pairs), 128):
-        part = pairs[start : start + 128]
-        both = [model(Batch([joined(tokens, row[x], row[y]) for row in part])) for x, y in ("ab", "ba")]
-        found.append(((both[0] + both[1]) / 2).float().cpu().numpy())
+    for start in range(0, len(pairs), 256):
+        part = pairs[start : start + 256]
+        found.append(model(Batch([joined(tokens, row["a"], row["b"]) for row in part])).float().cpu().numpy())
     return np.concatenate(found)
-
-
-def look(written: Sequence[Row], dev: Sequence[Row], plan: Plan, seed: int) -> None:
-    """One part of five alone, and the pairs that are only measured: enough to compare plans."""
-    held, *others = rows.folds(written)
-    model = learn([row for part in others for row in part], plan, seed)
-    report(f"part of {plan}", held, judged(model, held))
-    if dev:
-        report("dev", dev, judged(model, dev))
-
-
-def part(written: Sequence[Row], plan: Plan, number: int, share: float, seed: int) -> dict[str, np.ndarray]:
-    """The logits of one part of five by a model that learned from the others, or from a share of them."""
-    split = rows.folds(written)
-    others = [row for other, some in enumerate(split) if other != number for row in some]
-    groups = sorted({row["group"] for row in others})
-    random.Random(seed + number).shuffle(groups)
-    kept = set(groups[: int(share * len(groups))])
-    model = learn([row for row in others if row["group"] in kept], plan, seed + number)
-    return dict(zip((row["id"] for row in split[number]), judged(model, split[number]), strict=True))
-
-
-def by_parts(written: Sequence[Row], plan: Plan, share: float = 1.0, seed: int = 0) -> np.ndarray:
-    logits: dict[str, np.ndarray] = {}
-    for number in range(5):
-        logits |= part(written, plan, number, share, seed)
-    return np.stack([logits[row["id"]] for row in written])
 
 
 def report(name: str, pairs: Sequence[Row], logits: np.ndarray) -> None:
@@ -214,43 +229,27 @@ def report(name: str, pairs: Sequence[Row], logits: np.ndarray) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("fit", "test", "part", "curve", "look"))
+    parser.add_argument("what", choices=("fit", "look"), help="look: keeps nothing but figures")
     parser.add_argument("--name", default="judge")
-    parser.add_argument("--dev", type=Path, help="pairs that are only measured, never learned")
-    parser.add_argument("--number", type=int, default=0, help="for `part`: which of the five")
-    parser.add_argument("--share", type=float, default=1.0, help="for `part`: of how much of the others it learns")
+    parser.add_argument("--measured", type=Path, nargs="*", default=(), help="pairs that are only measured")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--most", type=int, default=None, help="only so many rows, to try whether it runs")
     usual = asdict(Plan())
     for field, value in usual.items():
         parser.add_argument(f"--{field}", type=type(value), default=value)
     args = parser.parse_args()
     plan = Plan(**{field: getattr(args, field) for field in usual})
-    dev = [json.loads(line) for line in args.dev.read_text("utf-8").splitlines()] if args.dev else []
-    began = time.time()
-    done(args, plan, rows.read("pairs"), dev)
-    print(f"{time.time() - began:.0f} s", flush=True)
-
-
-def done(args: argparse.Namespace, plan: Plan, written: Sequence[Row], dev: Sequence[Row]) -> None:
-    match args.what:
-        case "look":
-            look(written, dev, plan, args.seed)
-        case "part":
-            found = part(written, plan, args.number, args.share, args.seed)
-            held = [row for row in written if row["id"] in found]
-            logits = np.stack([found[row["id"]] for row in held])
-            np.savez(rows.BUILD / f"{args.name}-part-{args.number}.npz", ids=[row["id"] for row in held], logits=logits)
-            report(f"part {args.number} share {args.share}", held, logits)
-        case "test":
-            report(f"test {plan}", written, by_parts(written, plan, seed=args.seed))
-        case "curve":
-            for share in (0.1, 0.25, 0.5, 1.0):
-                report(f"curve {share}", written, by_parts(written, plan, share, args.seed))
-        case _:
-            model = learn(written, plan, args.seed)
-            save(args.name, model)
-            if dev:
-                report("dev", dev, judged(model, dev))
+    held, known = changes.held_out([*rows.read("pairs"), *changes.occurring()])
+    random.Random(1).shuffle(known)
+    model = learn(known[: args.most], plan, args.seed)
+    if args.what == "fit":
+        save(args.name, model)
+    sets = {"held": held, "blind": changes.stories("blind_stories"), "threads": changes.stories("blind_threads")}
+    sets |= {path.stem: [json.loads(line) for line in path.read_text("utf-8").splitlines()] for path in args.measured}
+    for name, pairs in sets.items():
+        logits = judged(model, pairs[: args.most])
+        np.save(rows.BUILD / f"{args.name}-{name}.npy", logits)
+        report(name, pairs[: args.most], logits)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ The frozen table is shared by every model that ships, so each adds only its laye
 that carries the weights; what training makes is kept as 16-bit floats without the table, in two files a model.
 """
 
+import copy
 import hashlib
+import re
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -24,6 +26,7 @@ WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 WORDS = "embeddings.word_embeddings.weight"
 BASE = BUILD / "base.safetensors"
 PIECES = BUILD / "tokenizer.json"
+_LAYER = re.compile(r"layer\.(\d+)\.")
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
@@ -83,6 +86,13 @@ class Trunk(nn.Module):
             raise SystemExit(f"these weights do not fit: missing {missing}, too many {extra}")
         self.bert.embeddings.word_embeddings.weight.requires_grad_(False)
 
+    def deepen(self, layers: int) -> None:
+        """Further layers, each a copy of one of the base, right behind it."""
+        own = self.bert.encoder.layer
+        places = [number * len(own) // layers for number in range(layers)]
+        self.bert.encoder.layer = nn.ModuleList(copy.deepcopy(own[place]) for place in places)
+        self.bert.config.num_hidden_layers = layers
+
     def forward(self, batch: "Batch") -> Tensor:
         found = self.bert(input_ids=batch.ids, attention_mask=batch.mask, token_type_ids=batch.types)
         return found.last_hidden_state
@@ -117,8 +127,11 @@ def encoded(tokens: Tokenizer, text: str) -> tuple[int, ...]:
 
 def joined(tokens: Tokenizer, first: str, second: str, longest: int = 120) -> tuple[list[int], list[int]]:
     """Two texts as one input, each cut to so many pieces, and which piece belongs to which."""
-    a, b = (list(encoded(tokens, text)[: longest - 1]) for text in (first, second))
-    stop = tokens.token_to_id("[SEP]")
+    return together(encoded(tokens, first), encoded(tokens, second), tokens.token_to_id("[SEP]"), longest)
+
+
+def together(first: Sequence[int], second: Sequence[int], stop: int, longest: int = 120) -> tuple[list[int], list[int]]:
+    a, b = (list(ids[: longest - 1]) for ids in (first, second))
     a = a if a[-1] == stop else [*a, stop]
     b = b[1:] if b[-1] == stop else [*b[1:], stop]
     return [*a, *b], [0] * len(a) + [1] * len(b)
@@ -132,12 +145,15 @@ def alone(tokens: Tokenizer, text: str, longest: int = LONGEST) -> tuple[list[in
 
 
 def save(name: str, model: nn.Module, **beside: np.ndarray) -> None:
-    """All that was trained, as 16-bit floats, in two files: `build/NAME-1.safetensors` and `-2`."""
+    """All that was trained, as 16-bit floats: `build/NAME-1.safetensors` and `-2`, half of the layers each."""
     state = {key: value.detach().cpu().numpy().astype(np.float16) for key, value in model.state_dict().items()}
     state = {key: value for key, value in state.items() if not key.endswith(f"bert.{WORDS}") and value.ndim}
     state = {key: value[:LONGEST] if "position" in key else value for key, value in state.items()}
     state |= beside
-    late = {key: value for key, value in state.items() if any(f"layer.{number}." in key for number in (3, 4, 5))}
+    layers = 1 + max(int(found[1]) for key in state if (found := _LAYER.search(key)))
+    late = {
+        key: value for key, value in state.items() if (found := _LAYER.search(key)) and int(found[1]) >= layers // 2
+    }
     BUILD.mkdir(exist_ok=True)
     save_file({key: value for key, value in state.items() if key not in late}, BUILD / f"{name}-1.safetensors")
     save_file(late, BUILD / f"{name}-2.safetensors")

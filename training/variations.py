@@ -54,6 +54,13 @@ def renamed(row: Row, chance: random.Random) -> Row:
     return {**row, "a": _replaced(row["a"], other), "b": _replaced(row["b"], other)}
 
 
+def spoken(row: Row, chance: random.Random) -> Row:
+    """The pair as two remarks: mostly of one speaker."""
+    first = chance.choice(NAMES)
+    second = first if chance.random() < 0.7 else chance.choice(NAMES)
+    return {**row, "a": f"{first}: {row['a']}", "b": f"{second}: {row['b']}"}
+
+
 def clashing(row: Row, chance: random.Random) -> Row | None:
     """A repetition of which one number is changed; None where it has no plain number that both texts share."""
     shared = set(_NUMBER.findall(row["a"])) & set(_NUMBER.findall(row["b"]))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from recollect.domain.judgement import Chances
 from recollect.models.network import Network, readable, shares
 
-NAME = "recollect-judge-1"
+NAME = "recollect-judge-2"
 LONGEST = 120
 """Word pieces that are read of each statement."""
 
@@ -25,9 +25,7 @@ class LocalJudge:
         pieces = self._network.pieces
         first, second = (pieces.read(readable(text), LONGEST) for text in (a, b))
         types = [0] * len(first) + [1] * (len(second) - 1)
-        return Chances(
-            **dict(zip(self._labels(), shares(self._network.run([*first, *second[1:]], types).tolist()), strict=True))
-        )
+        return Chances.named(self._labels(), shares(self._network.run([*first, *second[1:]], types).tolist()))
 
     def _labels(self) -> Sequence[str]:
         return self._network.facts["labels"]
