@@ -1,12 +1,16 @@
 """Which models there are, as the settings choose them. None is loaded before it is first asked something."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from recollect.clock import SystemClock
 from recollect.errors import Invalid
 from recollect.policy.prompts import TASKS
 from recollect.ports import Embedder, Judge, Keeper, Writer
 from recollect.settings import Settings
+
+_LARGER = "recollect_judge"
+"""The package that brings the larger judge: it is used where it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,13 @@ def _judge(settings: Settings) -> Judge | None:
         return None
     from recollect.models.judge import LocalJudge
 
-    return LocalJudge()
+    quick = LocalJudge()
+    if settings.judge == "small" or find_spec(_LARGER) is None:
+        return quick
+    from recollect.models.larger_judge import LargerJudge
+    from recollect.models.second_look import SecondLook
+
+    return SecondLook(quick, LargerJudge())
 
 
 def _keeper(settings: Settings) -> Keeper | None:

@@ -40,7 +40,8 @@ class Settings:
     embedder_model: str
     embedder_key: str
     judge: str
-    """Who compares memories: local (bundled, with rules), or none (rules alone)."""
+    """Who compares memories: local (bundled, with rules, and the larger judge where it is installed), small (without
+    the larger one), or none (rules alone)."""
     keeper: str
     """Who weighs sentences: local (bundled, with rules), or none (rules and the embedder)."""
     writer: str
@@ -119,7 +120,7 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         embedder_url=str(values.get("embedder_url") or ""),
         embedder_model=str(values.get("embedder_model") or ""),
         embedder_key=str(values.get("embedder_key") or ""),
-        judge=_one_of("judge", str(values.get("judge") or "local"), ("local", "none")),
+        judge=_one_of("judge", str(values.get("judge") or "local"), ("local", "small", "none")),
         keeper=_one_of("keeper", str(values.get("keeper") or "local"), ("local", "none")),
         writer=str(values.get("writer") or ""),
         writers=_named("writers", values.get("writers") or {}),

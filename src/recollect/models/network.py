@@ -18,7 +18,7 @@ READ = 4_096
 """Characters that are looked at."""
 
 
-class _Session(Protocol):
+class Session(Protocol):
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, object]) -> Sequence[Any]: ...
 
 
@@ -90,7 +90,7 @@ class _Loaded:
     def __init__(self, network: bytes, facts: Mapping[str, Any]) -> None:
         self.facts = facts
         self.vocabulary = _vocabulary()
-        self._session = _session(network)
+        self._session = session(network)
 
     def run(self, ids: Sequence[int], types: Sequence[int] | None) -> Any:
         feed = {"pieces": self.vocabulary.rows(ids)}
@@ -134,10 +134,11 @@ def readable(text: str) -> str:
     return text[:READ].encode(errors="replace").decode()
 
 
-def _session(network: bytes) -> _Session:
+def session(network: bytes) -> Session:
+    """A network of this file, ready to run on one thread."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before it is loaded: else it reports to its makers, and leaves files
     runtime = import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # no threads of its own: a fork is harmless
     options.log_severity_level = 3
-    return cast(_Session, runtime.InferenceSession(network, options, providers=["CPUExecutionProvider"]))
+    return cast(Session, runtime.InferenceSession(network, options, providers=["CPUExecutionProvider"]))
