@@ -186,6 +186,7 @@ class Memory(Levels):
             scope,
             kept,
             deps.upkeep.quiet,
+            deps.judge,
         )
 
     def _only_user(self) -> str | None:

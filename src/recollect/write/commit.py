@@ -25,7 +25,7 @@ from recollect.write.draft import Draft
 from recollect.write.owner import Owner
 from recollect.write.superseding import Superseding
 
-NEIGHBOURS = 8
+NEIGHBOURS = 20
 LINKS = 3
 WITNESSES = 20
 WORDS = 8
@@ -89,14 +89,15 @@ class Commit:
             self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else ()
         )
         for number, draft in enumerate(drafts):
-            self._decide(decided, draft, vectors[number] if vectors else None, now)
+            self.add(decided, draft, vectors[number] if vectors else None, now)
         return decided
 
-    def _decide(self, decided: Decided, draft: Draft, vector: bytes | None, now: datetime) -> None:
-        known = self._known(draft, vector, decided)
+    def add(self, decided: Decided, draft: Draft, vector: bytes | None, now: datetime) -> None:
+        """One more draft, with those before it in view."""
+        known = self.known(draft, vector, decided)
         giving = self._giving_way(decided, draft, [one.held for one in known.values() if not one.fresh], now)
         beside = [one.near for one in known.values() if one.near.item.id not in giving]
-        band = _keeping_what_is_told(bands.decide(_seen(draft), beside, self._profile), draft)
+        band = _keeping_what_is_told(bands.decide(_seen(draft), beside, self.profile), draft)
         match band:
             case Auto(one) | Update(one) | Recreate(one):
                 found = known[one.item.id]
@@ -131,10 +132,10 @@ class Commit:
     # -- gathering ------------------------------------------------------------------------------------------
 
     @property
-    def _profile(self) -> Profile:
+    def profile(self) -> Profile:
         return self.embedder.profile if self.embedder else _WORDS_ONLY
 
-    def _known(self, draft: Draft, vector: bytes | None, decided: Decided) -> Mapping[ItemId, Known]:
+    def known(self, draft: Draft, vector: bytes | None, decided: Decided) -> Mapping[ItemId, Known]:
         """The owner's facts that lie near and still hold, those of the same write as well; without an embedder, those
         that share words."""
         wanted = Wanted(
@@ -157,7 +158,7 @@ class Commit:
             known[item_id] = Known(Near(held.item, version.content, cosine or 0.0), held, version)
         for item_id, (item, version, other) in decided.fresh.items():
             cosine = _cosine(vector, other) if vector and other else _overlap(draft.text, version.content)
-            if cosine >= self._profile.link_min:
+            if cosine >= self.profile.link_min:
                 held = Held(item, UNWRITTEN, withdrawn=False)
                 known[item_id] = Known(Near(item, version.content, cosine), held, version, fresh=True)
         return known
@@ -174,8 +175,19 @@ class Commit:
     # -- the four bands -------------------------------------------------------------------------------------
 
     def _create(self, decided: Decided, draft: Draft, now: datetime, vector: bytes | None, **fields: object) -> Item:
+        item = self.item(draft, now, **fields)
+        version = self._version(item.id, draft, _witnesses(draft), now)
+        decided.changes += [Create(item), Derive(version)]
+        if not item.superseded_by:
+            decided.fresh[item.id] = (item, version, vector)
+        self._embed(decided, version, vector)
+        decided.made.append(Made(item.id, "created"))
+        return item
+
+    def item(self, draft: Draft, now: datetime, **fields: object) -> Item:
+        """The memory that a draft would be."""
         roles = {event.role for event in draft.witnesses if event.role}
-        item = self.owner.item(
+        return self.owner.item(
             ItemId(self.clock.mint()),
             draft.body,
             now,
@@ -195,13 +207,6 @@ class Commit:
                 **fields,
             },
         )
-        version = self._version(item.id, draft, _witnesses(draft), now)
-        decided.changes += [Create(item), Derive(version)]
-        if not item.superseded_by:
-            decided.fresh[item.id] = (item, version, vector)
-        self._embed(decided, version, vector)
-        decided.made.append(Made(item.id, "created"))
-        return item
 
     def _corroborate(
         self, decided: Decided, draft: Draft, one: Near, known: Known, now: datetime, vector: bytes | None

@@ -19,10 +19,12 @@ from recollect.errors import ModelFailed
 from recollect.policy import grounded, lifecycle, prompts
 from recollect.policy.candidate import Candidate
 from recollect.policy.prompts import ExtractedFacts
-from recollect.policy.speech.hearing import is_person
+from recollect.policy.speech.hearing import NEAR
+from recollect.policy.speech.remark import Weights
 from recollect.ports import Keeper, Store, Writer
+from recollect.weighing import weigh
 from recollect.write.draft import Draft
-from recollect.write.extract import extract
+from recollect.write.extract import extract, passed_over, people, worth_keeping
 
 log = logging.getLogger("recollect.write")
 
@@ -43,6 +45,8 @@ class Found:
 
     drafts: Sequence[Draft] = ()
     left_out: Sequence[Draft] = ()
+    passed_over: Sequence[Draft] = ()
+    """What people state in messages of which nothing is kept, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +62,45 @@ class Extraction:
     context: int = CONTEXT
 
     def found(
-        self, before: Sequence[Event], new: Sequence[Event], user_id: str | None, *, capped: bool = True
+        self,
+        before: Sequence[Event],
+        new: Sequence[Event],
+        user_id: str | None,
+        *,
+        capped: bool = True,
+        passed_over: bool = False,
     ) -> Found:
         """The memories in the new messages; those before them are what they answer. `capped`: of each turn and day no
-        more than the caps allow, which is for conversations; what somebody imports is meant to be kept."""
-        turns = [*before, *new]
-        candidates = self._candidates(turns, range(len(before), len(turns)))
+        more than the caps allow, which is for conversations; what somebody imports is meant to be kept. `passed_over`:
+        also what is stated in messages of which nothing is kept."""
+        turns, fresh = [*before, *new], range(len(before), len(before) + len(new))
+        candidates, weights = self._candidates(turns, fresh)
+        others = self._passed_over(turns, fresh, candidates, weights) if passed_over else []
         kept = self._within_caps(candidates, user_id) if capped else candidates
         return Found(
             [_draft(one, turns) for one in candidates if one in kept],
             [_draft(one, turns) for one in candidates if one not in kept],
+            [_draft(one, turns) for one in others],
         )
 
-    def _candidates(self, turns: Sequence[Event], fresh: range) -> list[Candidate]:
+    def _candidates(self, turns: Sequence[Event], fresh: range) -> tuple[list[Candidate], Weights]:
         """By a language model where there is one, asked once for each message; where it does not answer, and where
-        there is none, by what a keeper finds."""
+        there is none, by what a keeper finds. With what was weighed for it."""
+        places = people(turns, fresh)
         if self.writer is None:
-            return extract(turns, frozenset(fresh), self.keeper)
+            weights = weigh(turns, places, self.keeper, NEAR)
+            return worth_keeping(turns, weights), weights
         found: list[Candidate] = []
-        for place in fresh:
-            if is_person(turns[place]):
-                found += self._written(turns, place, self.writer)
-        return found
+        for place in places:
+            found += self._written(turns, place, self.writer)
+        return found, {}
+
+    def _passed_over(
+        self, turns: Sequence[Event], fresh: range, found: Sequence[Candidate], weights: Weights
+    ) -> list[Candidate]:
+        quoted = {place for one in found for place in one.witnesses}
+        places = [place for place in people(turns, fresh) if place not in quoted]
+        return passed_over(turns, places, weights or weigh(turns, places, self.keeper, NEAR))
 
     def _written(self, turns: Sequence[Event], place: int, writer: Writer) -> list[Candidate]:
         first = max(0, place - self.context)
@@ -93,6 +114,10 @@ class Extraction:
             replace(one, witnesses=tuple(first + number for number in one.witnesses))
             for one in grounded.extracted(answer, shown, fresh)
         ]
+
+    def room(self, user_id: str | None, made: int) -> int:
+        """How many memories may still be made of this user's turns today, where some are being made."""
+        return max(0, self._room(user_id) - made)
 
     def _within_caps(self, found: Sequence[Candidate], user_id: str | None) -> list[Candidate]:
         """The most important candidates of each turn, as many as the day has room for."""

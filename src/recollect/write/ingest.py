@@ -29,8 +29,9 @@ from recollect.policy.clean import clean
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.upkeep import Upkeep
-from recollect.ports import Embedder, Store
+from recollect.ports import Embedder, Judge, Store
 from recollect.write import repeats
+from recollect.write.change_finder import change_finder
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction, Found
@@ -80,6 +81,7 @@ class Ingest:
     visibility: Visibility
     quiet: timedelta = Upkeep().quiet
     """For how long a thread is silent before it counts as closed."""
+    judge: Judge | None = None
 
     def remember(self, statement: Statement, key: str | None) -> Remembered:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
@@ -160,8 +162,9 @@ class Ingest:
             taken = self._taken(thread, [_beside(message, artifacts) for message in messages], now, come)
             changes += self._told(thread, artifacts, topic, now)
             changes += [Append(event) for event in taken.new]
-            found = self._found(thread, taken.new, capped=capped) if wait else Found()
-            decided = self._understood(thread, owner, taken.new, found, topic, now) if wait else Decided()
+            found, decided = Found(), Decided()
+            if wait and taken.new:
+                found, decided = self._understood(thread, owner, taken.new, topic, now, capped=capped)
             self._may_make(decided)
             later = [] if wait or not taken.new else [self._extracting(thread, taken.new, now, capped=capped)]
             then = [*decided.then, *later, *([self._closing(thread, now)] if taken.new else ())]
@@ -258,21 +261,20 @@ class Ingest:
             taken.redacted += [kind for kind in found if kind not in taken.redacted]
         return taken
 
-    def _found(self, thread: Held, new: Sequence[Event], *, capped: bool) -> Found:
-        """The memories in new messages of a thread."""
-        if not new:
-            return Found()
+    def _understood(
+        self, thread: Held, owner: Owner, new: Sequence[Event], topic: str | None, now: datetime, *, capped: bool
+    ) -> tuple[Found, Decided]:
+        """The memories in new messages of a thread, what is to be done about them, and the vectors of the messages."""
         known = thread.rev != UNWRITTEN
         before = self.store.latest(self.scope.tenant, thread.item.id, self.extraction.context) if known else ()
-        return self.extraction.found(before, new, self.scope.user_id, capped=capped)
-
-    def _understood(
-        self, thread: Held, owner: Owner, new: Sequence[Event], found: Found, topic: str | None, now: datetime
-    ) -> Decided:
-        """What is to be done about the memories in new messages, and the vectors of the messages."""
-        decided = self._commit(owner).decide(about(thread.item.topic_key or topic, found.drafts), now)
+        finder = change_finder(self.judge, self.embedder, self.extraction)
+        found = self.extraction.found(before, new, self.scope.user_id, capped=capped, passed_over=finder is not None)
+        commit, about_this = self._commit(owner), thread.item.topic_key or topic
+        decided = commit.decide(about(about_this, found.drafts), now)
+        if finder:
+            found = finder.add(commit, decided, found, about_this, now, capped=capped)
         decided.vectors += vectors(self.embedder, new)
-        return decided
+        return found, decided
 
     def _title(self, title: str, now: datetime) -> str:
         return open_title(clean(title)[0], self.visibility, self.extraction.keeper, now)

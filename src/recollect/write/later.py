@@ -10,7 +10,8 @@ from recollect.domain.item import Item
 from recollect.domain.observation import Operation
 from recollect.domain.scope import Scope
 from recollect.holdings import Vector
-from recollect.ports import Embedder, Store
+from recollect.ports import Embedder, Judge, Store
+from recollect.write.change_finder import change_finder
 from recollect.write.commit import Commit, Decided
 from recollect.write.draft import Draft, about
 from recollect.write.extraction import Extraction
@@ -42,6 +43,7 @@ class Later:
     clock: Clock
     embedder: Embedder | None
     extraction: Extraction
+    judge: Judge | None = None
 
     def episode(self, tenant: TenantId, episode_id: ItemId) -> Item | None:
         """The thread, if it is still there."""
@@ -62,9 +64,12 @@ class Later:
             return Made()
         first = max(1, new[0].seq - self.extraction.context)
         before = self.store.events(tenant, episode.id, first, new[0].seq - 1) if new[0].seq > 1 else ()
-        found = self.extraction.found(before, new, episode.user_id, capped=capped)
+        finder = change_finder(self.judge, self.embedder, self.extraction)
+        found = self.extraction.found(before, new, episode.user_id, capped=capped, passed_over=finder is not None)
         commit = Commit(self.store, self.embedder, self.clock, owner_of(self.store, episode, scope_of(tenant, episode)))
         decided = commit.decide(about(episode.topic_key, found.drafts), now)
+        if finder:
+            found = finder.add(commit, decided, found, episode.topic_key, now, capped=capped)
         decided.vectors += vectors(self.embedder, new)
         private = unmarked_events(self.store, scope_of(tenant, episode), episode.visibility, found.drafts)
         return Made(decided, self._named(found.left_out, episode, now), private)
