@@ -7,9 +7,10 @@ Each story is a tenant of its own. Its messages are taken in one by one on their
 the question is asked on its day with the default answer. A statement is served where all its key terms stand in one
 line, a stale one is marked where its line says until when it held. `current`: stories whose every current statement is
 served. `current_first`: the first line with a current or a stale statement holds a current one, of all stories.
-`stale_unmarked`: of the stories with stale statements, those that show one unmarked. `wrongly_retired`: of the stories
-in which nothing is stale, those in which a memory's time was ended. `kept`: stories whose current statements all became
-memories.
+`stale_unmarked`: of the stories with stale statements, those that show one unmarked; `stale_perhaps`: those that show
+one that says no more than that it may be over, and none unmarked. `wrongly_retired`: of the stories in which nothing is
+stale, those in which a memory's time was ended; `wrongly_doubted`: of the same, those in which a line says that it may
+be over. `kept`: stories whose current statements all became memories.
 """
 
 import argparse
@@ -32,7 +33,8 @@ from recollect.clock import SystemClock
 from recollect.domain.query import Filters, Page, Query
 
 BUDGET = 1_024
-MARKED = re.compile(r", (?:partly )?until \d")
+MARKED = re.compile(r"(?:, |\] )(?:partly |perhaps )?until \d")
+PERHAPS = re.compile(r"perhaps until \d")
 _HOUR = timedelta(hours=1)
 
 
@@ -68,6 +70,8 @@ def told(row: Row, days: Days, memory: Memory, settle: Any) -> dict[str, Any]:
         "current": all(any(holds(line, terms) for line in lines) for terms in current),
         "first": any(holds(first, terms) for terms in current),
         "unmarked": any(holds(line, terms) and not MARKED.search(line) for terms in stale for line in lines),
+        "doubted": any(PERHAPS.search(line) for line in lines),
+        "perhaps": any(holds(line, terms) and PERHAPS.search(line) for terms in stale for line in lines),
         "stale": bool(stale),
         "retired": [one.words for one in over],
         "kept": all(any(holds(text, terms) for text in words) for terms in current),
@@ -99,7 +103,9 @@ def summary(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "current": round(fmean(one["current"] for one in found), 4),
         "current_first": round(fmean(one["current"] and one["first"] for one in found), 4),
         "stale_unmarked": round(fmean(one["unmarked"] for one in stale), 4) if stale else 0.0,
+        "stale_perhaps": round(fmean(one["perhaps"] and not one["unmarked"] for one in stale), 4) if stale else 0.0,
         "wrongly_retired": round(fmean(bool(one["retired"]) for one in rest), 4) if rest else 0.0,
+        "wrongly_doubted": round(fmean(one["doubted"] for one in rest), 4) if rest else 0.0,
         "kept": round(fmean(one["kept"] for one in found), 4),
     }
 

@@ -1,13 +1,17 @@
 """How well two memories are judged without a language model: by rules, and by rules and the local judge together.
 
     python -m bench.pairs --data pairs_dev.jsonl
-    python -m bench.pairs --data pairs_dev.jsonl -v          # every pair that is told wrongly, and why
+    python -m bench.pairs --data pairs_dev.jsonl -v              # every pair that is told wrongly, and why
+    python -m bench.pairs --data pairs_dev.jsonl --judge small   # the bundled judge alone, whatever is installed
+    python -m bench.pairs --data pairs_dev.jsonl --judge larger  # the larger judge, asked about every pair, and weighed
+                                                                 # as if it were the bundled one
 
-Each pair is judged as the job does it. Precision and recall: of what is called a contradiction. `average_precision`: of
-the pairs ordered by how likely a contradiction is said to be. `by_kind`: of contradictions and of the same, the share
-that is called so; of all others, the share that is called neither. `calibration_error`: how far the likelihood of the
-likeliest relation is from how often it is right. `cpu_…`: milliseconds for one pair, rules and model. Under `rules`:
-the same without the model.
+Each pair is judged as the job does it: by the bundled judge, and where recollect-judge is installed, with its second
+look at what is suspected. Precision and recall: of what is called a contradiction, or an update, which these pairs do
+not tell apart. `average_precision`: of the pairs ordered by how likely a contradiction is said to be. `by_kind`: of
+contradictions and of the same, the share that is called so; of all others, the share that is called neither.
+`calibration_error`: how far the likelihood of the likeliest relation is from how often it is right. `cpu_…`:
+milliseconds for one pair, rules and model. Under `rules`: the same without the model.
 """
 
 import argparse
@@ -16,18 +20,18 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import ModelFailed
-from recollect.models.judge import LocalJudge
-from recollect.policy.pairs import Pair, Ruling, judged
+from recollect.minds import chosen
+from recollect.models.larger_judge import LargerJudge
+from recollect.policy.clues.weights import LABELS
+from recollect.policy.pairs import CLASHES, Pair, Ruling, judged
 from recollect.ports import Judge
+from recollect.settings import load
 
 Row = Mapping[str, Any]
-CLASHES = (Pair.CONTRADICTION, Pair.UPDATE)
-"""An update clashes with what it replaces; these pairs do not tell the two apart."""
 
 
 def rows(path: Path) -> Iterator[Row]:
@@ -67,7 +71,7 @@ def calibration_error(sure: Sequence[float], correct: Sequence[bool], bins: int 
 
 def figures(data: Sequence[Row], rulings: Sequence[Ruling], cpu: Sequence[float]) -> dict[str, Any]:
     truth = [row["label"] for row in data]
-    chances = [asdict(ruling.chances) for ruling in rulings]
+    chances = [{label: getattr(ruling.chances, label) for label in LABELS} for ruling in rulings]
     kinds: dict[str, list[bool]] = defaultdict(list)
     for row, ruling in zip(data, rulings, strict=True):
         kinds[row["kind"]].append(right(row, ruling))
@@ -121,9 +125,10 @@ def measure(data: Sequence[Row], judge: Judge | None, *, loud: bool) -> dict[str
     return figures(data, rulings, [cpu for _, cpu in told])
 
 
-def bundled() -> Judge | None:
-    """The local judge, read into memory before anything is timed."""
-    judge = LocalJudge()
+def sitting(which: str) -> Judge | None:
+    """The judge of this name, read into memory before anything is timed."""
+    judge = LargerJudge() if which == "larger" else chosen(load({"judge": which})).judge
+    assert judge is not None
     try:
         judge.compare([("Ana drinks tea.", "Ana drinks no tea.")])
     except ModelFailed as failed:
@@ -135,12 +140,13 @@ def bundled() -> Judge | None:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--judge", choices=("local", "small", "larger"), default="local")
     parser.add_argument("-v", "--verbose", action="store_true", help="print what is told wrongly")
     args = parser.parse_args(arguments)
     data = list(rows(args.data))
     if not data:
         sys.exit(f"{args.data} holds no pairs")
-    judge = bundled()
+    judge = sitting(args.judge)
     together = measure(data, judge, loud=args.verbose)
     alone = measure(data, None, loud=False) if judge else together
     print(json.dumps({**together, "model": judge.name if judge else None, "rules": alone}))

@@ -12,13 +12,14 @@ from recollect import Memory, Principal, Role
 from recollect.care import judge as judging
 from recollect.care.judge import Bench, Judged
 from recollect.custody import Deps
-from recollect.domain.change import Note, Verb, revise
+from recollect.domain.change import Link, Note, Verb, revise
 from recollect.domain.event import Trust
-from recollect.domain.ids import TenantId
+from recollect.domain.ids import RecordId, TenantId
 from recollect.domain.item import Active
 from recollect.domain.judgement import Chances
 from recollect.domain.prompt import Prompt
 from recollect.domain.record import Open, Resolved, Verdict
+from recollect.domain.relation import Relation
 from recollect.errors import ModelFailed, Stale
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
@@ -88,8 +89,8 @@ def test_rules_alone_leave_open_what_they_are_not_sure_of(world: World, tmp_path
 
 
 def test_the_local_judge_is_heard(world: World, tmp_path: Path):
-    [record] = found(world, tmp_path, BLACK, SWEET, judge=Told(0.97))
-    assert "the local judge finds a contradiction (0.97)" in record.why
+    [record] = found(world, tmp_path, BLACK, SWEET, judge=Told(0.978))
+    assert "the local judge finds a contradiction (0.98)" in record.why
     assert 0.5 < record.confidence < 1
 
 
@@ -115,6 +116,45 @@ def test_an_update_by_who_may_not_say_so_ends_nothing(world: World):
     for other in others:
         bench = Bench(world.store, world.clock, Told(0.01, update=0.97))
         assert judging.judge(bench, world.tenant, other.item.id, [old.item.id]) == Judged([])
+
+
+@pytest.mark.parametrize("later_first", [False, True])
+def test_where_it_is_not_sure_that_something_holds_still_nothing_ends_and_an_edge_says_so(
+    world: World, later_first: bool
+):
+    old, new = world.tell(BLACK), world.tell(SWEET)
+    own, other = (old, new) if later_first else (new, old)
+    bench = Bench(world.store, world.clock, Told(0.01, update=0.25))
+    told = judging.judge(bench, world.tenant, own.item.id, [other.item.id])
+    world.apply(*told.changes, expect=told.expect)
+    [edge] = world.store.relations(world.tenant, old.item.id)
+    assert (edge.from_id, edge.to_id, edge.relation_type) == (new.item.id, old.item.id, "may_replace")
+    assert 0 < edge.strength < 0.8
+    assert world.held(old.item).item == old.item
+    assert world.store.records(world.tenant, "contradiction") == []
+
+
+def test_a_doubt_takes_the_place_of_the_edge_between_neighbours(world: World):
+    old, new = world.tell(BLACK), world.tell(SWEET)
+    edge = Relation(
+        id=RecordId(world.clock.mint()),
+        from_id=new.item.id,
+        to_id=old.item.id,
+        strength=0.6,
+        created_at=world.clock.now(),
+    )
+    world.apply(Link(edge))
+    bench = Bench(world.store, world.clock, Told(0.01, update=0.25))
+    told = judging.judge(bench, world.tenant, new.item.id, [old.item.id])
+    world.apply(*told.changes, expect=told.expect)
+    [after] = world.store.relations(world.tenant, old.item.id)
+    assert (after.id, after.relation_type) == (edge.id, "may_replace")
+
+
+def test_nothing_untrusted_casts_doubt(world: World):
+    old, new = world.tell(BLACK), world.tell(SWEET, trust=Trust.UNTRUSTED)
+    bench = Bench(world.store, world.clock, Told(0.01, update=0.25))
+    assert judging.judge(bench, world.tenant, new.item.id, [old.item.id]) == Judged([])
 
 
 def test_what_changed_since_the_judgement_is_not_ended_by_it(world: World):
@@ -160,7 +200,7 @@ def test_a_writer_that_fails_leaves_it_unsure(world: World, tmp_path: Path):
 
 
 def test_all_pairs_of_a_job_go_to_the_judge_at_once_and_none_twice(world: World):
-    judge = Told(0.97)
+    judge = Told(0.978)
     a, b, c = (world.tell(text) for text in (BLACK, SWEET, "Mira drinks the morning coffee with milk."))
     bench = Bench(world.store, world.clock, judge)
     near = [a.item.id, b.item.id, a.item.id, c.item.id]
@@ -185,7 +225,7 @@ def test_a_contradiction_of_before_has_no_reason_and_is_taken_for_sure(world: Wo
 
 def test_why_and_how_sure_outlive_a_resolution(world: World):
     a, b = world.tell(BLACK), world.tell(SWEET)
-    [change] = judging.judge(Bench(world.store, world.clock, Told(0.97)), world.tenant, b.item.id, [a.item.id]).changes
+    [change] = judging.judge(Bench(world.store, world.clock, Told(0.978)), world.tenant, b.item.id, [a.item.id]).changes
     assert isinstance(change, Note)
     record = change.after
     assert isinstance(record, Open)

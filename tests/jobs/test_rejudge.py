@@ -30,9 +30,9 @@ TEA, PLANE = "Mira drinks tea in the morning.", "Mira flew a small plane over th
 BLACK, SWEET = "Mira drinks the morning coffee black.", "Mira drinks the morning coffee sweet."
 PORTO, GRAZ = "Mira lives in a flat in Porto.", "Mira has moved to a house in Graz."
 LATER = "Mira has moved again, to a boat in Linz."
-STANDS = Chances(contradiction=0.97, same=0.01, refines=0.01, compatible=0.01)
+STANDS = Chances(contradiction=0.985, same=0.005, refines=0.005, compatible=0.005)
 BOTH = Chances(contradiction=0.001, same=0.001, refines=0.001, compatible=0.997)
-CHANGED = Chances(contradiction=0.01, same=0.01, refines=0.01, compatible=0.02, update=0.95)
+CHANGED = Chances(contradiction=0.005, same=0.005, refines=0.005, compatible=0.005, update=0.98)
 OPEN = Chances(contradiction=0.3, same=0.1, refines=0.3, compatible=0.3)
 
 

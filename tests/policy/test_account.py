@@ -337,7 +337,9 @@ BEHIND_ITS_BACK = {
     "discarded": "update versions set withdrawn = 1 where id = (select min(id) from versions where {live})",
     "version deleted": "delete from versions where id = (select max(id) from versions where {live})",
     "strength": "update relations set strength = 0.123",
-    "turned": "update or ignore relations set from_id = to_id, to_id = from_id",
+    "turned": (
+        "update or replace relations set from_id = to_id, to_id = from_id where id = (select min(id) from relations)"
+    ),
     "unlinked": "delete from relations",
     "note": "update contradictions set resolution_note = 'forged' where resolution is not null",
     "reopened": "update contradictions set resolution = null, resolved_at = null, resolution_note = null",

@@ -71,6 +71,59 @@ def test_the_judge_makes_a_contradiction_likelier():
     assert low < 0.5 < high
 
 
+MUGS = ("Ola drinks from the green mug.", "Ola drinks from a chipped cup with a blue rim.")
+"""Nothing that rules could be certain of."""
+
+
+def clashing(share: float, *, update: float = 0.0, again: bool = False) -> Chances:
+    """A judge that finds a clash so likely, `update` of it a change."""
+    rest = (1 - share) / 3
+    return Chances(
+        contradiction=share * (1 - update),
+        same=rest,
+        refines=rest,
+        compatible=rest,
+        update=share * update,
+        again=again,
+    )
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_store_takes_a_clash_for_sure_later_than_it_is_called_one(again: bool):
+    rulings = [judged(*MUGS, clashing(share / 1000, again=again)) for share in range(1000)]
+    called = [ruling.verdict is Pair.CONTRADICTION for ruling in rulings]
+    sure = [ruling.sure for ruling in rulings]
+    assert called.index(True) < sure.index(True)
+    assert all(sure[sure.index(True) :])
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("update", [0.1, 0.9])
+def test_something_may_have_changed_before_it_is_sure(update: float, again: bool):
+    rulings = [judged(*MUGS, clashing(share / 1000, update=update, again=again)) for share in range(1000)]
+    perhaps, sure = ([getattr(one, name) for one in rulings] for name in ("perhaps", "sure"))
+    assert not perhaps[0]
+    assert perhaps.index(True) < sure.index(True)
+    assert all(perhaps[perhaps.index(True) :])
+
+
+def test_what_two_judges_say_is_weighed_otherwise_than_what_one_says():
+    one, two = (judged(*MUGS, clashing(0.6, again=again)) for again in (False, True))
+    assert one.chances.contradiction != pytest.approx(two.chances.contradiction, abs=0.01)
+
+
+def test_rules_alone_are_sure_of_what_they_call_a_contradiction_and_of_nothing_else():
+    hours = judged("Standup starts at 9:30.", "Standup starts at 10:00.")
+    assert (hours.sure, hours.perhaps) == (True, False)
+    dog = judged("Ben owns a dog.", "Ben owns a dog called Rex.")
+    assert (dog.sure, dog.perhaps) == (False, False)
+
+
+def test_the_same_words_never_clash_in_a_store():
+    ruling = judged("Ana eats fish.", "ana eats fish", clashing(0.99, update=0.9))
+    assert (ruling.sure, ruling.perhaps) == (False, False)
+
+
 def test_what_is_kept_of_the_reasons_has_no_word_of_the_statements():
     ruling = judged("The shop closes at 17:00.", "The shop closes at 16:00.")
     assert "17:00" in "; ".join(ruling.why)
@@ -87,6 +140,14 @@ def test_every_pair_has_a_ruling_that_is_explained(a: str, b: str, chances: Chan
     assert 1 <= len(ruling.why) <= 3
     assert all(ruling.why)
     assert all(ruling.grounds)
+
+
+@settings(max_examples=examples(100))
+@given(TEXTS, TEXTS)
+def test_rules_alone_call_a_contradiction_what_they_are_sure_of_and_never_speak_of_change(a: str, b: str):
+    ruling = judged(a, b)
+    assert ruling.sure == (ruling.verdict is Pair.CONTRADICTION)
+    assert not ruling.perhaps
 
 
 @settings(max_examples=examples(100))

@@ -11,15 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect.domain.change import Append, Create, Derive, Note, Verb, move, revise
+from recollect.domain.change import Append, Create, Derive, Link, Note, Verb, move, revise
 from recollect.domain.event import Event
-from recollect.domain.ids import TenantId
+from recollect.domain.ids import RecordId, TenantId
 from recollect.domain.item import Archived, Expired, Item, SoftDeleted, Visibility
 from recollect.domain.level import Level
 from recollect.domain.query import Answer, Filters, Query, Source
+from recollect.domain.relation import Relation
 from recollect.domain.scope import Principal, Role
 from recollect.domain.turn import NEED_MORE_CONTEXT, Reason, Task
 from recollect.errors import NothingMore
+from recollect.policy.currency import MAY_REPLACE
 from recollect.policy.pack import cost
 from recollect.ports import Store
 from recollect.read.query import Reader
@@ -393,6 +395,58 @@ def test_what_was_replaced_says_until_when_and_stands_behind_what_holds(world: W
     assert first.text.endswith("ana, 7 June 2025: No longer: it is the sofa.")
     assert second.text.endswith("ana, 3 May 2025, until 7 June 2025: The kitten sleeps on the piano.")
     assert first.score > second.score
+
+
+def test_what_was_replaced_over_and_over_says_until_when(world: World):
+    days = [MAY + timedelta(days=number) for number in range(14)]
+    words = ["The kitten sleeps on the piano.", *(f"Now it is box {number}." for number in range(13))]
+    told = [quoted(world, said(world, text, day)) for text, day in zip(words, days, strict=True)]
+    for older, newer, day in zip(told, told[1:], days[1:], strict=False):
+        replaced(world, older, newer, day)
+    [line] = ask(world, "Does the kitten sleep on the piano?").results
+    assert line.text == "ana, 3 May 2025, until 4 May 2025: The kitten sleeps on the piano."
+
+
+def doubted(world: World, newer: Item, older: Item) -> None:
+    edge = Relation(
+        id=RecordId(world.clock.mint()),
+        from_id=newer.id,
+        to_id=older.id,
+        relation_type=MAY_REPLACE,
+        strength=0.4,
+        created_at=world.clock.now(),
+    )
+    world.apply(Link(edge))
+
+
+def test_what_may_have_been_replaced_by_another_line_says_so_and_keeps_its_score(world: World):
+    old, new = said(world, "The kitten sleeps on the piano."), said(world, "The kitten sleeps on the sofa.", JUNE)
+    older, newer = quoted(world, old), quoted(world, new)
+    before = {result.id: result.score for result in ask(world).results}
+    doubted(world, newer, older)
+    texts = {result.id: result.text for result in ask(world).results}
+    assert texts[older.id].endswith("ana, 3 May 2025, perhaps until 7 June 2025: The kitten sleeps on the piano.")
+    assert texts[newer.id].endswith("ana, 7 June 2025: The kitten sleeps on the sofa.")
+    assert {result.id: result.score for result in ask(world).results} == before
+
+
+def test_nothing_is_doubted_for_the_sake_of_what_is_not_served_beside_it(world: World):
+    old, new = said(world, "The kitten sleeps on the piano."), said(world, "No longer: it is the sofa.", JUNE)
+    older, newer = quoted(world, old), quoted(world, new)
+    doubted(world, newer, older)
+    [line] = ask(world, "Does the kitten sleep on the piano?", top_k=1).results
+    assert line.id == older.id
+    assert "perhaps" not in line.text
+    assert "perhaps" in ask(world, "Does the kitten sleep on the piano?").results[0].text
+
+
+def test_a_memory_in_its_own_words_says_that_it_may_be_over(world: World):
+    old, new = said(world, "On the piano, as ever!"), said(world, "The kitten sleeps on the sofa.", JUNE)
+    older, newer = worded(world, old, "The kitten sleeps on the piano."), quoted(world, new)
+    doubted(world, newer, older)
+    [line] = [result.text for result in ask(world).results if result.id == older.id]
+    assert ", perhaps until 7 June 2025: " in line
+    assert WHO_AND_WHEN.match(line)
 
 
 def test_both_sides_of_a_dispute_are_served_in_the_words_that_were_said(world: World):

@@ -1,5 +1,6 @@
-"""New memories compared with those near to them: what no longer holds is over, and of two that cannot both be true and
-claim the same time, a contradiction is put on record."""
+"""New memories compared with those near to them: what no longer holds is over; of two that cannot both be true and
+claim the same time, a contradiction is put on record; and where it is not sure that an earlier one still holds, the two
+are joined by an edge that says so."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -7,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.clock import Clock
-from recollect.domain.change import Change, Note, Verb, revise
+from recollect.domain.change import Change, Link, Note, Relink, Verb, revise
 from recollect.domain.ids import ItemId, RecordId, Rev, TenantId
 from recollect.domain.item import Item
 from recollect.domain.judgement import Chances
 from recollect.domain.record import Open
+from recollect.domain.relation import Relation
 from recollect.errors import ModelFailed
 from recollect.policy import currency, pairs, prompts
 from recollect.policy.pairs import Pair, Ruling
@@ -38,6 +40,11 @@ class _Found:
     verdict: Pair
     why: str
     confidence: float
+    sure: bool = False
+    """Sure enough to end something, or to put it on record."""
+    perhaps: bool = False
+    """Likely enough to be said of the earlier one, where it is not ended."""
+    clash: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,8 @@ class Judged:
 def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId]) -> Judged:
     """What follows from a memory for its neighbours: the time of those that it replaces ends where its own begins, or
     its own time ends where it was said before the one that replaces it; contradictions that are not on record yet are
-    put there, and both memories stay as they are: who is right is for a person, or for what is said next."""
+    put there, and both memories stay as they are: who is right is for a person, or for what is said next. Where it is
+    not sure, nothing ends: an edge says which of the two may have replaced the other."""
     found = bench.store.speaking(tenant, [item_id, *near])
     if item_id not in found:
         return Judged()
@@ -69,13 +77,17 @@ def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId
     )
     now = bench.clock.now()
     told = [(item, text, ruling) for (item, text), ruling in zip(open_pairs, rulings, strict=True)]
-    over = [item for item, text, one in told if one.verdict is Pair.UPDATE and currency.replaces(own, item, text)]
-    by = [item for item, _, one in told if one.verdict is Pair.UPDATE and currency.replaces(item, own, words)]
+    changed = [(item, text) for item, text, one in told if one.verdict is Pair.UPDATE and one.sure]
+    over = [item for item, text in changed if currency.replaces(own, item, text)]
+    by = [item for item, _ in changed if currency.replaces(item, own, words)]
     changes: list[Change] = [currency.ended(item, own, now) for item in over]
     if over or by:
         changes += _own(own, over, by, now)
     revs = {item.id: found[item.id][0].rev for item in [*over, *([own] if over or by else [])]}
-    return Judged([*changes, *_conflicts(bench, item_id, told, now)], revs)
+    changes += _conflicts(bench, item_id, told, now)
+    settled = {item.id for item in (*over, *by)} | {item.id for item, _, one in told if _on_record(one)}
+    doubtful = [(item, one.clash) for item, _, one in told if one.perhaps and item.id not in settled]
+    return Judged([*changes, *_doubts(bench, tenant, own, doubtful, now)], revs)
 
 
 def _own(own: Item, over: Sequence[Item], by: Sequence[Item], now: datetime) -> list[Change]:
@@ -103,8 +115,40 @@ def _conflicts(bench: Bench, item_id: ItemId, told: Sequence[tuple[Item, str, _F
             ),
         )
         for item, _, one in told
-        if one.verdict is Pair.CONTRADICTION
+        if _on_record(one)
     ]
+
+
+def _on_record(one: _Found) -> bool:
+    return one.verdict is Pair.CONTRADICTION and one.sure
+
+
+def _doubts(
+    bench: Bench, tenant: TenantId, own: Item, doubtful: Sequence[tuple[Item, float]], now: datetime
+) -> list[Change]:
+    """Edges from what may have replaced something to what it may have replaced."""
+    ends = [
+        (newer, older, clash)
+        for item, clash in doubtful
+        for newer, older in ((own, item), (item, own))
+        if currency.casts_doubt(newer, older)
+    ]
+    if not ends:
+        return []
+    there = {(edge.from_id, edge.to_id): edge for edge in bench.store.relations(tenant, own.id)}
+    changes: list[Change] = []
+    for newer, older, clash in ends:
+        edge = Relation(
+            id=RecordId(bench.clock.mint()),
+            from_id=newer.id,
+            to_id=older.id,
+            relation_type=currency.MAY_REPLACE,
+            strength=round(clash, 4),
+            created_at=now,
+        )
+        known = there.get((newer.id, older.id))
+        changes.append(Relink(known, replace(edge, id=known.id)) if known else Link(edge))
+    return changes
 
 
 def _told(bench: Bench, tenant: TenantId, words: str, near: Sequence[tuple[str, bool]]) -> list[_Found]:
@@ -114,7 +158,7 @@ def _told(bench: Bench, tenant: TenantId, words: str, near: Sequence[tuple[str, 
     asked = [(text, words) if before else (words, text) for text, before in near]
     chances = _chances(bench.judge, asked)
     rulings = [pairs.judged(*pair, said) for pair, said in zip(asked, chances, strict=True)]
-    told = [_Found(ruling.verdict, "; ".join(ruling.grounds), round(ruling.confidence, 4)) for ruling in rulings]
+    told = [_found(ruling) for ruling in rulings]
     unsure = [number for number, one in enumerate(told) if one.verdict is Pair.UNSURE]
     if bench.writer is None or not unsure:
         return told
@@ -139,9 +183,23 @@ def _chances(judge: Judge | None, asked: Sequence[tuple[str, str]]) -> Sequence[
         return [None] * len(asked)
 
 
+def _found(ruling: Ruling) -> _Found:
+    return _Found(
+        ruling.verdict,
+        "; ".join(ruling.grounds),
+        round(ruling.confidence, 4),
+        sure=ruling.sure,
+        perhaps=ruling.perhaps,
+        clash=ruling.chances.contradiction,
+    )
+
+
 def _written(verdict: Pair, ruling: Ruling) -> _Found:
     why = "; ".join((f"a language model finds: {verdict.value}", *ruling.grounds))
-    return _Found(verdict, why, _WRITTEN if verdict is not Pair.UNSURE else ruling.confidence)
+    if verdict is Pair.UNSURE:
+        return replace(_found(ruling), verdict=verdict, why=why)
+    changed = verdict is Pair.UPDATE
+    return _Found(verdict, why, _WRITTEN, sure=True, perhaps=changed, clash=_WRITTEN if changed else 0.0)
 
 
 def _both_hold(a: Item, b: Item) -> bool:

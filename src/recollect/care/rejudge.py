@@ -14,7 +14,7 @@ from recollect.domain.record import Open, Resolved, Verdict, family
 from recollect.errors import ModelFailed
 from recollect.holdings import Held
 from recollect.policy import currency, pairs, prompts
-from recollect.policy.pairs import Pair, Ruling
+from recollect.policy.pairs import CLASHES, Pair, Ruling
 from recollect.ports import Store, Writer
 
 log = logging.getLogger("recollect.care")
@@ -166,7 +166,7 @@ def _verdict(writer: Writer | None, tenant: TenantId, case: _Case, ruling: Rulin
     or is no longer there for what it once found, the record stands."""
     why = "; ".join(ruling.grounds)
     if ruling.verdict is not Pair.UNSURE:
-        return ruling.verdict, why
+        return (Pair.COMPATIBLE if ruling.verdict in CLASHES and not ruling.sure else ruling.verdict), why
     if writer is None:
         return (Pair.CONTRADICTION if case.record.why.startswith(_BY_A_MODEL) else Pair.UNSURE), why
     try:

@@ -1,6 +1,6 @@
 """What the local minds say: how two statements stand to each other, and what the sentences of a turn are worth."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -14,6 +14,20 @@ class Chances:
     refines: float
     compatible: float
     update: float = 0.0
+    again: bool = False
+    """Whether a second, larger judge was asked too, and this is what both say together."""
+
+    @classmethod
+    def named(cls, labels: Sequence[str], shares: Sequence[float]) -> "Chances":
+        """The shares as they stand beside their labels; updates need not be among them."""
+        told = dict(zip(labels, shares, strict=True))
+        return cls(
+            contradiction=told["contradiction"],
+            same=told["same"],
+            refines=told["refines"],
+            compatible=told["compatible"],
+            update=told.get("update", 0.0),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

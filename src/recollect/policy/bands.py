@@ -95,7 +95,7 @@ def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
             return Update(one)
     return Fallback(
         tuple(one for one in ranked if one.cosine >= profile.link_min),
-        tuple(one for one in ranked if one.cosine >= profile.judge),
+        tuple(ranked),
     )
 
 

@@ -9,6 +9,9 @@ from recollect.domain.event import Trust
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Active, Archived, Fact, Item, Visibility
 
+MAY_REPLACE = "may_replace"
+"""The edge from a memory to an earlier one that may no longer hold because of it, where nobody is sure."""
+
 
 def since(item: Item) -> datetime:
     """From when a memory holds, as far as is known: as it says, or else when it was said."""
@@ -23,15 +26,20 @@ def replaces(new: Item, old: Item, old_words: str) -> bool:
     """Whether a later statement may end the time of an earlier one: said later, by the same speaker, by somebody whom
     the earlier one names, or by anybody of a project about its matters; and nobody sees the old one who does not see
     the new. Nothing untrusted replaces anything, and what is constitutional stays."""
-    if new.trust is not Trust.TRUSTED or old.constitutional or said(new) <= said(old):
-        return False
-    return _seen_alike(new, old) and _may_say(new, old, old_words)
+    return casts_doubt(new, old) and _seen_alike(new, old) and _may_say(new, old, old_words)
+
+
+def casts_doubt(new: Item, old: Item) -> bool:
+    """Whether a later statement may make one wonder if an earlier one still holds: any of the same owner may that is
+    trusted, whoever said it. Who is told of it is served both."""
+    return new.trust is Trust.TRUSTED and not old.constitutional and said(new) > said(old) and _same_owner(new, old)
+
+
+def _same_owner(new: Item, old: Item) -> bool:
+    return all(getattr(new, name) == getattr(old, name) for name in ("visibility", "user_id", "agent_id", "project_id"))
 
 
 def _seen_alike(new: Item, old: Item) -> bool:
-    names = ("visibility", "user_id", "agent_id", "project_id")
-    if any(getattr(new, name) != getattr(old, name) for name in names):
-        return False
     return not new.private or (old.private and new.thread_id == old.thread_id)
 
 

@@ -1,8 +1,9 @@
 """Two statements side by side: how they stand to each other, how sure that is, and why.
 
-Rules see clues (`policy/clues`); a local judge, where there is one, says how likely each relation is. A small
-regression that was fitted to our own pairs weighs both. Where neither is sure, that is said, and a language model may
-be asked.
+Rules see clues (`policy/clues`); a local judge, where there is one, says how likely each relation is, and a larger one
+may have been asked too. A small regression that was fitted to our own pairs weighs all that, another one for each
+company of judges: what two say together is spread differently from what one says. Where neither is sure, that is said,
+and a language model may be asked.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,9 @@ from math import exp, log
 from recollect.domain.judgement import Chances
 from recollect.policy import bands
 from recollect.policy.clues import Clues, clues
+from recollect.policy.clues import weights as fitted
 from recollect.policy.clues.remarks import ground, remark
 from recollect.policy.clues.sure import clash
-from recollect.policy.clues.weights import BOTH, BOTH_LINE, BOTH_SAME, LABELS, RULES, RULES_LINE, RULES_SAME
 
 
 class Pair(StrEnum):
@@ -30,6 +31,9 @@ class Pair(StrEnum):
     UNSURE = "unsure"
 
 
+CLASHES = (Pair.CONTRADICTION, Pair.UPDATE)
+
+
 @dataclass(frozen=True, slots=True)
 class Ruling:
     """What is made of two statements, and by what it was told, the weightiest first."""
@@ -39,6 +43,12 @@ class Ruling:
     why: tuple[str, ...]
     grounds: tuple[str, ...]
     """The same without a word of the statements: what may be kept, and outlive them."""
+    sure: bool
+    """Whether a clash is likely enough to be acted on in a store, where nearly all that lies near each other goes
+    together. The verdict calls a clash by a lower line, for pairs that somebody holds against each other."""
+    perhaps: bool
+    """Whether the later statement may well replace the earlier one: too unlikely to act on it, too likely to pass over
+    it. What is sure may be this, too. Rules alone never say so."""
 
     @property
     def confidence(self) -> float:
@@ -58,10 +68,46 @@ class _Lines:
     sure: float
     doubt: float
     """From here on a contradiction is too likely for a pair to be called compatible without a second look."""
+    store: float
+    """From here on, by the judge's own word, a clash is sure enough for a store."""
+    perhaps: float
+    """From here on, by the same, something may have changed."""
 
 
-_RULES_LINES = _Lines(RULES_LINE, RULES_SAME, sure=0.8, doubt=0.1)
-_BOTH_LINES = _Lines(BOTH_LINE, BOTH_SAME, sure=0.5, doubt=0.25)
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """What each clue weighs, and where the lines lie."""
+
+    weights: Mapping[str, tuple[float, ...]]
+    lines: _Lines
+
+
+_RULES = _Scale(
+    fitted.RULES,
+    _Lines(fitted.RULES_LINE, fitted.RULES_SAME, sure=0.8, doubt=0.1, store=fitted.RULES_LINE, perhaps=1.0),
+)
+_BOTH = _Scale(
+    fitted.BOTH,
+    _Lines(
+        fitted.BOTH_LINE,
+        fitted.BOTH_SAME,
+        sure=0.5,
+        doubt=0.25,
+        store=fitted.BOTH_STORE,
+        perhaps=fitted.BOTH_PERHAPS,
+    ),
+)
+_SECOND = _Scale(
+    fitted.SECOND,
+    _Lines(
+        fitted.SECOND_LINE,
+        fitted.SECOND_SAME,
+        sure=0.5,
+        doubt=0.15,
+        store=fitted.SECOND_STORE,
+        perhaps=fitted.SECOND_PERHAPS,
+    ),
+)
 _FLOOR = 1e-4
 _TELLING = 0.25
 """What a clue must weigh to be named."""
@@ -74,7 +120,8 @@ def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
     rules decide alone."""
     if bands.same_words(a, b):
         said = ("the same words",)
-        return Ruling(Pair.SAME, Chances(contradiction=0.0, same=1.0, refines=0.0, compatible=0.0), said, said)
+        agreed = Chances(contradiction=0.0, same=1.0, refines=0.0, compatible=0.0)
+        return Ruling(Pair.SAME, agreed, said, said, sure=False, perhaps=False)
     changed = chances is not None and chances.update >= chances.contradiction
     if certain := clash(a, b):
         rest, told = (1 - _CERTAIN) / 3, "but for it the same words: "
@@ -83,22 +130,27 @@ def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
             Chances(contradiction=_CERTAIN, same=rest, refines=rest, compatible=rest),
             (told + certain[1],),
             (told + ground(certain[0]),),
+            sure=True,
+            perhaps=chances is not None,
         )
     seen = clues(a, b)
-    weights, lines = (RULES, _RULES_LINES) if chances is None else (BOTH, _BOTH_LINES)
+    scale = _RULES if chances is None else _SECOND if chances.again else _BOTH
     features = seen if chances is None else {**seen, **_heard(chances)}
-    found = _shares(_scores(features, weights))
-    verdict = _verdict(found, lines)
+    found = _shares(_scores(features, scale.weights))
+    chance = found.contradiction if chances is None else chances.contradiction + chances.update
+    verdict = _verdict(found, scale.lines)
     if verdict is Pair.CONTRADICTION and changed:
         verdict = Pair.UPDATE
     heard = _said(chances)
     label = {Pair.UNSURE: _likeliest(found), Pair.UPDATE: Pair.CONTRADICTION.value}.get(verdict, verdict.value)
-    spoke = _weightiest(seen, label, weights)
+    spoke = _weightiest(seen, label, scale.weights)
     return Ruling(
         verdict,
         found,
         _reasons(heard, [remark(name, a, b) for name in spoke]),
         _reasons(heard, [ground(name) for name in spoke]),
+        sure=verdict in CLASHES and chance >= scale.lines.store,
+        perhaps=chance >= scale.lines.perhaps,
     )
 
 
@@ -127,7 +179,7 @@ def _scores(features: Clues, weights: Mapping[str, tuple[float, ...]]) -> list[f
 def _shares(scores: list[float]) -> Chances:
     most = max(scores)
     raised = [exp(score - most) for score in scores]
-    return Chances(**{label: value / sum(raised) for label, value in zip(LABELS, raised, strict=True)})
+    return Chances.named(fitted.LABELS, [value / sum(raised) for value in raised])
 
 
 def _verdict(found: Chances, lines: _Lines) -> Pair:
@@ -164,7 +216,7 @@ def _said(chances: Chances | None) -> list[str]:
 
 def _weightiest(seen: Clues, label: str, weights: Mapping[str, tuple[float, ...]]) -> list[str]:
     """The clues that speak most for a relation, the weightiest first."""
-    place = LABELS.index(label)
+    place = fitted.LABELS.index(label)
     known = ((value, name) for name, value in seen.items() if name in weights)
     spoke = sorted(((value * weights[name][place], name) for value, name in known), reverse=True)
     return [name for weight, name in spoke[:4] if weight >= _TELLING]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
-from recollect.domain.item import ANY_STATE, Episode
+from recollect.domain.item import ANY_STATE, Episode, Fact
 from recollect.domain.level import Level
 from recollect.domain.query import Query
 from recollect.policy.asked import asked
@@ -16,7 +16,7 @@ from recollect.policy.passing import passes
 from recollect.read import lines
 from recollect.read.evidence import Proof, Proofs
 from recollect.read.lines import Candidate
-from recollect.read.over import Ended, Made, ended, hidden, last, made
+from recollect.read.over import Ended, Made, doubted, ended, hidden, last, made
 from recollect.read.portions import OfEvents, OfMemories, Portion, packed
 
 _SHARE = 3
@@ -92,6 +92,7 @@ class Blended:
         of = made(self._known.look, [one.event.id for one in entries if one.event])
         current = self._current(self._open(entries, of), of)
         ranked = self._ranked(_once(sorted(current, key=lambda entry: -entry.score)))[: self._query.top_k]
+        ranked = self._doubted(ranked, of)
         best = sorted(ranked, key=lambda entry: -entry.score)
         own = packed([entry.line for entry in best if entry.own], room // _SHARE, self._proofs.worth)
         left = room - sum(cost(result.text) for result, _ in own)
@@ -175,6 +176,20 @@ class Blended:
                 )
         return found
 
+    def _doubted(self, entries: Sequence[_Entry], of: Made) -> list[_Entry]:
+        """The same, where what another of these lines may have replaced says so."""
+        memories = {number: _memories(entry, of) for number, entry in enumerate(entries)}
+        said = {id: entries[number].said for number, ids in memories.items() for id in ids}
+        found = doubted(self._known.look, said)
+
+        def shown(number: int, entry: _Entry) -> _Entry:
+            since = [found[id] for id in memories[number] if id in found]
+            if not since or "valid_to" in entry.line.result.meta:
+                return entry
+            return replace(entry, line=lines.perhaps_until(entry.line, min(since)))
+
+        return [shown(number, entry) for number, entry in enumerate(entries)] if found else list(entries)
+
     def _asked_for(self, event: Event) -> bool:
         """Whether an event that came another way is one that the question is narrowed to."""
         look, asked = self._known.look, self._query.filters
@@ -191,6 +206,14 @@ class Blended:
         found = look.store.events_by_id(look.principal.tenant, ids, readers=look.readers) if ids else ()
         events = {event.id: event for event in self._known.threads.seen(found)}
         return {id: events[event_id] for id, event_id in said_in.items() if event_id in events}
+
+
+def _memories(entry: _Entry, of: Made) -> list[ItemId]:
+    """The facts that a line tells: the memory itself, or what was said in the event."""
+    if entry.event is None:
+        return [entry.line.item_id]
+    cited = of.get(entry.event.id, ())
+    return [item.id for item, version in cited if isinstance(item.body, Fact) and last(version) == entry.event.id]
 
 
 def _once(entries: Sequence[_Entry]) -> list[_Entry]:

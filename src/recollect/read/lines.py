@@ -177,6 +177,16 @@ def attributed(line: Candidate, found: Found, event: Event | None) -> Candidate:
     return replace(line, piece=piece, result=replace(line.result, text=piece.lead + piece.text))
 
 
+def perhaps_until(line: Candidate, moment: datetime) -> Candidate:
+    """A line that says since when it may no longer hold: something that is served with it was said then."""
+    told = f"perhaps until {day(moment)}: "
+    lead = line.piece.lead
+    framed = lead.endswith(": ")
+    piece = replace(line.piece, lead=f"{lead.removesuffix(': ')}, {told}" if framed else lead + told)
+    meta = {**line.result.meta, "perhaps_until": when(moment)}
+    return replace(line, piece=piece, result=replace(line.result, text=piece.lead + piece.text, meta=meta))
+
+
 def until(line: Candidate, moment: datetime, *, partly: bool) -> Candidate:
     """A framed event that says until when it held."""
     told = f", {'partly ' if partly else ''}until {day(moment)}: "

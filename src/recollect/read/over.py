@@ -10,6 +10,7 @@ from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Active, Episode, Expired, Fact, Item
 from recollect.domain.version import Version
 from recollect.domain.witness import EventWitness
+from recollect.policy.currency import MAY_REPLACE
 from recollect.read.look import Look
 
 Made = Mapping[EventId, Sequence[tuple[Item, Version]]]
@@ -76,6 +77,18 @@ def ended(look: Look, made: Made) -> dict[EventId, Ended]:
     }
 
 
+def doubted(look: Look, shown: Mapping[ItemId, datetime]) -> dict[ItemId, datetime]:
+    """Of these memories, each with when it was said, those that may have been replaced by others among them, and since
+    when. What may have been replaced by something that is not there to be read beside it is not doubted."""
+    edges = look.store.edges(look.principal.tenant, sorted(shown)) if len(shown) > 1 else ()
+    found: dict[ItemId, datetime] = {}
+    for edge in edges:
+        newer, older = edge.from_id, edge.to_id
+        if edge.relation_type == MAY_REPLACE and newer in shown and older in shown:
+            found[older] = min(found.get(older, shown[newer]), shown[newer])
+    return found
+
+
 def _is_over(item: Item, now: datetime) -> bool:
     return item.valid_to is not None and item.valid_to <= now
 
@@ -92,6 +105,7 @@ def _instead(look: Look, items: Sequence[Item]) -> dict[ItemId, Event]:
         found = store.speaking(tenant, unknown, readers=look.readers)
         known |= {id: (held.item, version) for id, (held, version) in found.items()}
         by = {id: _next(known, newer) for id, newer in by.items() if newer in known}
+    by = {id: newer for id, newer in by.items() if newer in known}
     seen = look.sees(known[newer][0] for newer in by.values())
     events = {id: event_id for id, newer in by.items() if newer in seen and (event_id := last(known[newer][1]))}
     read = store.events_by_id(tenant, sorted(set(events.values())), readers=look.readers) if events else ()
