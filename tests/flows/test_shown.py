@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from recollect.domain.ids import ItemId, short
+from recollect.domain.change import Link
+from recollect.domain.ids import ItemId, RecordId, short
 from recollect.domain.query import Query, Source
+from recollect.domain.relation import Relation
 from recollect.domain.scope import Principal, Role
 from recollect.errors import NotFound
+from recollect.interfaces import documents, levels
 from recollect.memory import Memory
+from recollect.policy.currency import MAY_REPLACE
 from recollect.write.message import Message
 from tests.worlds import World
 
@@ -86,3 +90,26 @@ def test_a_memory_holds_since_it_was_said_and_until_it_was_replaced(memory):
 def test_a_memory_that_says_since_when_it_holds_holds_since_then(world, tmp_path):
     told = world.tell("The gate has been green since March.", valid_from=day(3), origin_at=day(8), user_id="mira")
     assert world.memory(tmp_path).show(told.item.id).held == "since 1 March 2025"
+
+
+def test_a_memory_says_what_may_have_taken_its_place(memory, world):
+    old = memory.remember("The office is in Graz.", ts=day(5, 3))
+    new = memory.remember("We moved the desks to Linz.", ts=day(5, 18))
+    edge = Relation(
+        id=RecordId(world.clock.mint()),
+        from_id=new.item_id,
+        to_id=old.item_id,
+        relation_type=MAY_REPLACE,
+        strength=0.4,
+        created_at=world.clock.now(),
+    )
+    world.apply(Link(edge))
+    told = f"since 3 May 2025, perhaps until 18 May 2025 (see {short(new.item_id)})"
+    shown = memory.show(old.item_id)
+    assert shown.held == told
+    assert documents.shown_document(shown, ())["memory"]["held"] == told
+    assert levels.leveled_document(memory.serve(old.item_id))["memory"]["held"] == told
+    assert [one.held for one in memory.show(old.event_id).made] == [told]
+    assert memory.show(new.item_id).held == "since 18 May 2025"
+    memory.delete(new.item_id, reason="a mistake")
+    assert memory.show(old.item_id).held == "since 3 May 2025", "what is gone casts no doubt"

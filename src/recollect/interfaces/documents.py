@@ -160,14 +160,14 @@ def _json(thing: object) -> object:
             return thing
 
 
-def item_document(item: Item, words: str | None = None) -> dict[str, object]:
-    """A memory as JSON: its fields under their own names, its kind, its short id and, where they are given, its
-    words."""
+def item_document(item: Item, words: str | None = None, doubt: Item | None = None) -> dict[str, object]:
+    """A memory as JSON: its fields under their own names, its kind, its short id, since when it holds (`doubt`: what
+    may have taken its place) and, where they are given, its words."""
     encoded = codec.encode(item)
     del encoded["is"]
     said = {} if words is None else {"words": words}
     named = {"id": item.id, "short": short(item.id), "kind": item.kind}
-    return {**named, **said, **encoded, "state": state(item), "held": held(item)}
+    return {**named, **said, **encoded, "state": state(item), "held": held(item, doubt)}
 
 
 def version_document(version: Version) -> dict[str, object]:
@@ -339,7 +339,7 @@ def result_document(result: Result) -> dict[str, object]:
 def shown_document(shown: Shown, evidence: Sequence[Event]) -> dict[str, object]:
     """A memory with its receipt."""
     return {
-        "memory": item_document(shown.item, shown.words),
+        "memory": item_document(shown.item, shown.words, shown.doubt),
         "rev": shown.rev,
         "version": version_document(shown.current) if shown.current else None,
         "evidence": [event_document(event) for event in evidence],
@@ -349,7 +349,7 @@ def shown_document(shown: Shown, evidence: Sequence[Event]) -> dict[str, object]
 
 def asked_event(event: Event, made: Sequence[Shown]) -> dict[str, object]:
     """An event that was asked for, and the memories that were made of it."""
-    return {"event": event_document(event), "memories": [item_document(one.item, one.words) for one in made]}
+    return {"event": event_document(event), "memories": [item_document(one.item, one.words, one.doubt) for one in made]}
 
 
 def verified_document(verified: Verified) -> dict[str, object]:

@@ -65,7 +65,7 @@ def leveled_document(leveled: "Leveled") -> dict[str, object]:
         "turn_id": leveled.turn_id,
         "tokens": leveled.tokens,
         "rev": leveled.rev,
-        "memory": item_document(leveled.item),
+        "memory": item_document(leveled.item, doubt=leveled.doubt),
         **(asked_event(asked, leveled.made) if asked else {}),
     }
 

@@ -293,14 +293,16 @@ def _stands(old: Item) -> Refused:
 # -- in words -----------------------------------------------------------------------------------------------
 
 
-def held(item: Item) -> str:
+def held(item: Item, doubt: Item | None = None) -> str:
     """Since when a memory holds, which is when it was said unless it says otherwise; until when it held, by what it was
-    replaced, and what it replaces."""
+    replaced, or may have been (`doubt`), and what it replaces."""
     told = [f"since {day_of(item.valid_from or item.origin_at)}"]
     if item.valid_to is not None:
         told.append(f"until {day_of(item.valid_to)}")
     if item.superseded_by is not None:
         told.append(f"replaced by {short(item.superseded_by)}")
+    if doubt is not None and item.valid_to is None:
+        told.append(f"perhaps until {day_of(doubt.origin_at)} (see {short(doubt.id)})")
     if item.supersedes is not None:
         told.append(f"replaces {short(item.supersedes)}")
     return ", ".join(told)

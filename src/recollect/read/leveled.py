@@ -22,7 +22,7 @@ from recollect.policy.hammer import places
 from recollect.policy.pack import Piece, cost, pack
 from recollect.read import slices
 from recollect.read.look import Look
-from recollect.read.over import made
+from recollect.read.over import doubt, made
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
 from recollect.read.shown import Shown, current
 from recollect.read.slices import Anchor, Slice, Threads
@@ -58,6 +58,8 @@ class Leveled:
     """The event that was asked for, in the place of a memory: `item` is its thread."""
     made: Sequence[Shown] = ()
     """The memories that were made of the event."""
+    doubt: Item | None = None
+    """What may have taken the memory's place, where nobody is sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +238,7 @@ def serve(
         more=words.more,
         turn_id=turn_id,
         tokens=tokens(words.content),
+        doubt=doubt(look, item),
     )
     return Rendered(leveled, [*turn.ignored(), Used(item.id, Use.RETRIEVED, look.now, words.version_id)])
 
@@ -279,7 +282,7 @@ def shown(look: Look, held: Held, readable: Readable) -> Shown:
     while not attested.bullets and attested.derived_from is not None and attested.derived_from in by_id:
         attested = by_id[attested.derived_from]
     events = look.store.cited(look.principal.tenant, [attested.id], readers=look.readers)
-    return Shown(held.item, held.rev, speaking, Threads(look, readable).seen(events))
+    return Shown(held.item, held.rev, speaking, Threads(look, readable).seen(events), doubt=doubt(look, held.item))
 
 
 def shown_event(look: Look, event: Event, thread: Held, readable: Readable) -> Shown:
@@ -290,7 +293,7 @@ def shown_event(look: Look, event: Event, thread: Held, readable: Readable) -> S
     of = {item.id: version for item, version in made(look, [event.id]).get(event.id, ())}
     seen = look.readable(of) & readable(of)
     held = [one for item_id in sorted(seen) if (one := look.store.item(tenant, item_id)) is not None]
-    memories = [Shown(one.item, one.rev, of[one.item.id], (event,)) for one in held]
+    memories = [Shown(one.item, one.rev, of[one.item.id], (event,), doubt=doubt(look, one.item)) for one in held]
     return Shown(thread.item, thread.rev, None, near, event, memories)
 
 

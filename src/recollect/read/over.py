@@ -89,6 +89,15 @@ def doubted(look: Look, shown: Mapping[ItemId, datetime]) -> dict[ItemId, dateti
     return found
 
 
+def doubt(look: Look, item: Item) -> Item | None:
+    """The first memory in sight that may have replaced this one, where nobody is sure."""
+    edges = look.store.edges(look.principal.tenant, [item.id])
+    newer = [edge.from_id for edge in edges if edge.relation_type == MAY_REPLACE and edge.to_id == item.id]
+    held = [one.item for id in newer if (one := look.store.item(look.principal.tenant, id)) and not one.withdrawn]
+    seen = look.sees(one for one in held if isinstance(one.state, Active))
+    return min((one for one in held if one.id in seen), key=lambda one: one.origin_at, default=None)
+
+
 def _is_over(item: Item, now: datetime) -> bool:
     return item.valid_to is not None and item.valid_to <= now
 

@@ -29,11 +29,13 @@ class Shown:
     it."""
     made: Sequence["Shown"] = ()
     """The memories that were made of the event."""
+    doubt: Item | None = None
+    """What may have taken its place, where nobody is sure."""
 
     @property
     def held(self) -> str:
-        """Since when it holds, until when it held, and what took its place."""
-        return held(self.item)
+        """Since when it holds, until when it held, and what took its place, or may have taken it."""
+        return held(self.item, self.doubt)
 
     @property
     def words(self) -> str:
