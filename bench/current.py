@@ -33,8 +33,8 @@ from recollect.clock import SystemClock
 from recollect.domain.query import Filters, Page, Query
 
 BUDGET = 1_024
-MARKED = re.compile(r"(?:, |\] )(?:partly |perhaps )?until \d")
-PERHAPS = re.compile(r"perhaps until \d")
+MARKED = re.compile(r"(?:, |\] )(?:partly |perhaps )?until (?:\d|later that day)")
+PERHAPS = re.compile(r"perhaps until ")
 _HOUR = timedelta(hours=1)
 
 

@@ -7,8 +7,8 @@ Every conversation is a tenant of one store, taken in as `bench.recall` does. Qu
 and nothing else set. `evidence` is the share of a question's evidence whose own words stand in the answer: the whole
 event, or a contiguous slice of it of at least 120 characters; a message and the assistant's reply to it are one.
 `first` is the share of questions whose first result holds evidence, `repeated` the share of words that stand in the
-answer for the second time, as part of a run of six or more; `escalated` the share of answers that are more than the
-default.
+answer for the second time, as part of a run of six or more, apart from who said a line and when, which every line says;
+`escalated` the share of answers that are more than the default.
 
 With --keep, the store is made in that folder and found there again: for who changes how questions are answered.
 """
@@ -34,6 +34,8 @@ SLICE = 120
 RUN = 6
 """Words in a row that stand there twice."""
 _WORD = re.compile(r"\w+")
+_FRAME = re.compile(r"\A(?:\[[^\]]+\] )?(?:[^:]{1,200}, )?\d{1,2} \w+ \d{4}(?:, [^:]{1,100})?: ")
+"""Who said a line and when, and until when it held."""
 
 
 def plain(text: str) -> str:
@@ -50,7 +52,7 @@ def holds(context: str, text: str) -> bool:
 
 def repeated(texts: Sequence[str]) -> float:
     """The share of words that are part of a run which stood there before."""
-    words = [_WORD.findall(text.lower()) for text in texts]
+    words = [_WORD.findall(_FRAME.sub("", text, count=1).lower()) for text in texts]
     known: set[tuple[str, ...]] = set()
     twice = 0
     for line in words:

@@ -1,18 +1,21 @@
 """A new memory is judged against its neighbours after the write: by rules, by the local judge, by a language model."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from recollect import Memory, Principal, Role
 from recollect.care import judge as judging
 from recollect.care.judge import Bench, Judged
 from recollect.custody import Deps
-from recollect.domain.change import Link, Note, Verb, revise
+from recollect.domain.change import Link, Note, Revise, Verb, revise
+from recollect.domain.embedding import Profile
 from recollect.domain.event import Trust
 from recollect.domain.ids import RecordId, TenantId
 from recollect.domain.item import Active
@@ -42,13 +45,13 @@ class Told:
 
     name = "told"
 
-    def __init__(self, contradiction: float, update: float = 0.0) -> None:
-        self._says = sure(contradiction, update)
+    def __init__(self, contradiction: float, update: float = 0.0, of: Mapping[str, float] | None = None) -> None:
+        self._says, self._of = sure(contradiction, update), of or {}
         self.asked: list[list[tuple[str, str]]] = []
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Chances]:
         self.asked.append(list(pairs))
-        return [self._says] * len(pairs)
+        return [sure(self._of[a]) if a in self._of else self._says for a, _ in pairs]
 
 
 class Broken:
@@ -208,7 +211,51 @@ def test_all_pairs_of_a_job_go_to_the_judge_at_once_and_none_twice(world: World)
     assert [len(asked) for asked in judge.asked] == [2]
     world.apply(*told.changes, expect=told.expect)
     assert judging.judge(bench, world.tenant, c.item.id, near) == Judged([])
-    assert [len(asked) for asked in judge.asked] == [2], "what is on record is not judged again"
+    assert [len(asked) for asked in judge.asked] == [2, 1], "what is on record is not judged again"
+
+
+def test_of_what_a_statement_contradicts_the_likeliest_is_put_on_record(world: World):
+    milky = "Mira drinks the morning coffee with milk."
+    a, b, c = (world.tell(text) for text in (BLACK, milky, SWEET))
+    judge = Told(0.0, of={BLACK: 0.96, milky: 0.975})
+    found = judging.judge(Bench(world.store, world.clock, judge), world.tenant, c.item.id, [a.item.id, b.item.id])
+    [record] = [change.after for change in found.changes if isinstance(change, Note)]
+    assert isinstance(record, Open)
+    assert {record.memory_a, record.memory_b} == {b.item.id, c.item.id}
+    doubted = {change.relation.to_id for change in found.changes if isinstance(change, Link)}
+    assert doubted == {a.item.id, b.item.id}, "and the later statement makes one wonder about both"
+
+
+class Apart:
+    """An embedder that finds so much in common between any two texts."""
+
+    name = "apart"
+
+    def __init__(self, common: float | None) -> None:
+        self.common = common
+        self.profile = Profile(same=0.9, end=0.6, judge=0.5, link_min=0.4, floor=0.2)
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        if self.common is None:
+            raise ModelFailed("no answer", "Try later.")
+        vectors = [(1.0, 0.0), (self.common, sqrt(1 - self.common**2))]
+        return [numpy.array(vectors[number % 2], "<f4").tobytes() for number in range(len(texts))]
+
+
+@pytest.mark.parametrize(
+    ("common", "ended", "recorded"),
+    [(0.7, True, True), (0.55, False, True), (0.45, False, False), (None, False, False)],
+)
+def test_what_is_not_seen_to_be_about_one_matter_ends_nothing_and_is_not_on_record(
+    world: World, common: float | None, ended: bool, recorded: bool
+):
+    old, new = world.tell(BLACK), world.tell(SWEET)
+    for judge, expected in ((Told(0.01, update=0.97), ended), (Told(0.978), recorded)):
+        bench = Bench(world.store, world.clock, judge, embedder=Apart(common))
+        changes = judging.judge(bench, world.tenant, new.item.id, [old.item.id]).changes
+        assert any(isinstance(change, Note | Revise) for change in changes) is expected
+        ends = any(isinstance(change, Revise) for change in changes)
+        assert any(isinstance(change, Link) for change in changes) is not ends, "what does not end is perhaps over"
 
 
 def test_a_contradiction_of_before_has_no_reason_and_is_taken_for_sure(world: World):
@@ -225,8 +272,8 @@ def test_a_contradiction_of_before_has_no_reason_and_is_taken_for_sure(world: Wo
 
 def test_why_and_how_sure_outlive_a_resolution(world: World):
     a, b = world.tell(BLACK), world.tell(SWEET)
-    [change] = judging.judge(Bench(world.store, world.clock, Told(0.978)), world.tenant, b.item.id, [a.item.id]).changes
-    assert isinstance(change, Note)
+    told = judging.judge(Bench(world.store, world.clock, Told(0.978)), world.tenant, b.item.id, [a.item.id]).changes
+    [change] = [one for one in told if isinstance(one, Note)]
     record = change.after
     assert isinstance(record, Open)
     world.apply(change)

@@ -440,6 +440,27 @@ def test_nothing_is_doubted_for_the_sake_of_what_is_not_served_beside_it(world: 
     assert "perhaps" in ask(world, "Does the kitten sleep on the piano?").results[0].text
 
 
+def test_nothing_is_doubted_that_is_far_from_the_question(world: World):
+    old, new = said(world, "The kitten has a blue collar."), said(world, "The kitten sleeps on the sofa.", JUNE)
+    older, newer = quoted(world, old), quoted(world, new)
+    doubted(world, newer, older)
+    texts = {result.id: result for result in ask(world, "Does the kitten sleep on the sofa?", threshold=0.0).results}
+    assert texts[older.id].score < 0.35 * texts[newer.id].score
+    assert "perhaps" not in texts[older.id].text
+
+
+def test_what_ended_on_the_day_that_it_was_said_says_so(world: World):
+    later = MAY + timedelta(hours=1)
+    old, new = said(world, "The kitten sleeps on the piano."), said(world, "The kitten sleeps on the sofa.", later)
+    older, newer = quoted(world, old), quoted(world, new)
+    doubted(world, newer, older)
+    [line] = [result.text for result in ask(world).results if result.id == older.id]
+    assert line.endswith("ana, 3 May 2025, perhaps until later that day: The kitten sleeps on the piano.")
+    replaced(world, older, newer, later)
+    [line] = [result.text for result in ask(world).results if "piano" in result.text]
+    assert line.endswith("ana, 3 May 2025, until later that day: The kitten sleeps on the piano.")
+
+
 def test_a_memory_in_its_own_words_says_that_it_may_be_over(world: World):
     old, new = said(world, "On the piano, as ever!"), said(world, "The kitten sleeps on the sofa.", JUNE)
     older, newer = worded(world, old, "The kitten sleeps on the piano."), quoted(world, new)

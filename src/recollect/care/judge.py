@@ -9,6 +9,7 @@ from datetime import datetime
 
 from recollect.clock import Clock
 from recollect.domain.change import Change, Link, Note, Relink, Verb, revise
+from recollect.domain.embedding import cosine
 from recollect.domain.ids import ItemId, RecordId, Rev, TenantId
 from recollect.domain.item import Item
 from recollect.domain.judgement import Chances
@@ -17,7 +18,7 @@ from recollect.domain.relation import Relation
 from recollect.errors import ModelFailed
 from recollect.policy import currency, pairs, prompts
 from recollect.policy.pairs import Pair, Ruling
-from recollect.ports import Judge, Store, Writer
+from recollect.ports import Embedder, Judge, Store, Writer
 
 log = logging.getLogger("recollect.care")
 
@@ -27,12 +28,14 @@ _WRITTEN = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Who sits in judgement: rules always, a judge and a language model where there are any."""
+    """Who sits in judgement: rules always, a judge and a language model where there are any, and an embedder that tells
+    whether two statements are about one matter."""
 
     store: Store
     clock: Clock
     judge: Judge | None = None
     writer: Writer | None = None
+    embedder: Embedder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class _Found:
     perhaps: bool = False
     """Likely enough to be said of the earlier one, where it is not ended."""
     clash: float = 0.0
+    chance: float = 0.0
+    """How likely it is that both are not true, by the judge's own word where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +63,15 @@ class Judged:
 def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId]) -> Judged:
     """What follows from a memory for its neighbours: the time of those that it replaces ends where its own begins, or
     its own time ends where it was said before the one that replaces it; contradictions that are not on record yet are
-    put there, and both memories stay as they are: who is right is for a person, or for what is said next. Where it is
-    not sure, nothing ends: an edge says which of the two may have replaced the other."""
+    put there, the likeliest alone, and both memories stay as they are: who is right is for a person, or for what is
+    said next. Where it is not sure, nothing ends: an edge says which of the two may have replaced the other."""
     found = bench.store.speaking(tenant, [item_id, *near])
     if item_id not in found:
         return Judged()
     held, words = found[item_id][0], found[item_id][1].content
     own = held.item
-    known = {frozenset((record.memory_a, record.memory_b)) for record in bench.store.contradictions(tenant, [item_id])}
+    records = bench.store.contradictions(tenant, [item_id])
+    known = {frozenset((record.memory_a, record.memory_b)) for record in records}
     others = [found[other] for other in dict.fromkeys(near) if other in found and other != item_id]
     open_pairs = [
         (held.item, version.content)
@@ -84,8 +90,9 @@ def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId
     if over or by:
         changes += _own(own, over, by, now)
     revs = {item.id: found[item.id][0].rev for item in [*over, *([own] if over or by else [])]}
-    changes += _conflicts(bench, item_id, told, now)
-    settled = {item.id for item in (*over, *by)} | {item.id for item, _, one in told if _on_record(one)}
+    conflict = [] if any(record.memory_b == item_id for record in records) else _likeliest(told)
+    changes += _conflicts(bench, item_id, conflict, now)
+    settled = {item.id for item in (*over, *by)}
     doubtful = [(item, one.clash) for item, _, one in told if one.perhaps and item.id not in settled]
     return Judged([*changes, *_doubts(bench, tenant, own, doubtful, now)], revs)
 
@@ -101,7 +108,13 @@ def _own(own: Item, over: Sequence[Item], by: Sequence[Item], now: datetime) -> 
     return [revise(own, after, now, Verb.UPDATE)]
 
 
-def _conflicts(bench: Bench, item_id: ItemId, told: Sequence[tuple[Item, str, _Found]], now: datetime) -> list[Change]:
+def _likeliest(told: Sequence[tuple[Item, str, _Found]]) -> list[tuple[Item, _Found]]:
+    """Of the contradictions of one statement, the likeliest: who looks into it meets the others there."""
+    found = [(item, one) for item, _, one in told if one.verdict is Pair.CONTRADICTION and one.sure]
+    return sorted(found, key=lambda one: -one[1].chance)[:1]
+
+
+def _conflicts(bench: Bench, item_id: ItemId, conflict: Sequence[tuple[Item, _Found]], now: datetime) -> list[Change]:
     return [
         Note(
             None,
@@ -114,13 +127,8 @@ def _conflicts(bench: Bench, item_id: ItemId, told: Sequence[tuple[Item, str, _F
                 confidence=one.confidence,
             ),
         )
-        for item, _, one in told
-        if _on_record(one)
+        for item, one in conflict
     ]
-
-
-def _on_record(one: _Found) -> bool:
-    return one.verdict is Pair.CONTRADICTION and one.sure
 
 
 def _doubts(
@@ -147,7 +155,10 @@ def _doubts(
             created_at=now,
         )
         known = there.get((newer.id, older.id))
-        changes.append(Relink(known, replace(edge, id=known.id)) if known else Link(edge))
+        if known is None:
+            changes.append(Link(edge))
+        elif (known.relation_type, known.strength) != (edge.relation_type, edge.strength):
+            changes.append(Relink(known, replace(edge, id=known.id)))
     return changes
 
 
@@ -158,7 +169,15 @@ def _told(bench: Bench, tenant: TenantId, words: str, near: Sequence[tuple[str, 
     asked = [(text, words) if before else (words, text) for text, before in near]
     chances = _chances(bench.judge, asked)
     rulings = [pairs.judged(*pair, said) for pair, said in zip(asked, chances, strict=True)]
-    told = [_found(ruling) for ruling in rulings]
+    try:
+        rulings = of_one_matter(bench.embedder, asked, rulings)
+    except ModelFailed as failed:
+        log.warning("nothing is ended or put on record: %s", failed.what)
+        rulings = [replace(ruling, sure=False) for ruling in rulings]
+    told = [
+        replace(_found(ruling), chance=said.contradiction + said.update if said else ruling.chances.contradiction)
+        for ruling, said in zip(rulings, chances, strict=True)
+    ]
     unsure = [number for number, one in enumerate(told) if one.verdict is Pair.UNSURE]
     if bench.writer is None or not unsure:
         return told
@@ -170,6 +189,26 @@ def _told(bench: Bench, tenant: TenantId, words: str, near: Sequence[tuple[str, 
     for number, verdict in zip(unsure, prompts.compared(answer, len(unsure)), strict=True):
         told[number] = _written(verdict, rulings[number])
     return told
+
+
+def of_one_matter(
+    embedder: Embedder | None, asked: Sequence[tuple[str, str]], rulings: Sequence[Ruling]
+) -> list[Ruling]:
+    """The same, none of them sure unless both statements are seen to be about one matter: a judge that is wrong is
+    mostly wrong about two that have little to do with each other. Without an embedder that is not asked. Raises
+    ModelFailed where the embedder fails."""
+    sure = [number for number, ruling in enumerate(rulings) if ruling.sure]
+    if embedder is None or not sure:
+        return list(rulings)
+    texts = sorted({text for number in sure for text in asked[number]})
+    vectors = dict(zip(texts, embedder.embed(texts), strict=True))
+    found = list(rulings)
+    for number in sure:
+        a, b = asked[number]
+        least = embedder.profile.end if rulings[number].verdict is Pair.UPDATE else embedder.profile.judge
+        if cosine(vectors[a], vectors[b]) < least:
+            found[number] = replace(rulings[number], sure=False)
+    return found
 
 
 def _chances(judge: Judge | None, asked: Sequence[tuple[str, str]]) -> Sequence[Chances | None]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from recollect.care.judge import Bench
+from recollect.care.judge import Bench, of_one_matter
 from recollect.domain.change import Change, Note, Revise, Verb, plain, revise
 from recollect.domain.ids import CauseId, ItemId, RecordId, Rev, TenantId
 from recollect.domain.item import Item
@@ -117,22 +117,23 @@ class _Case:
 
 def next_batch(bench: Bench, tenant: TenantId, after: RecordId | None, until: datetime) -> Batch | None:
     """What becomes of the open contradictions behind `after` that were found before the run; None at the end. Raises
-    ModelFailed where the judge fails: rules alone are no second look."""
+    ModelFailed where the judge or the embedder fails: rules alone are no second look."""
     page = [one for one in bench.store.open_contradictions(tenant, after, STEP) if one.detected_at < until]
     if not page:
         return None
     cases = _cases(bench.store, tenant, _by_jobs(bench.store, tenant, page))
     asked = [(case.a_words, case.b_words) for case in cases]
     chances = bench.judge.compare(asked) if bench.judge and asked else [None] * len(asked)
+    rulings = [pairs.judged(*pair, said) for pair, said in zip(asked, chances, strict=True)]
+    rulings = of_one_matter(bench.embedder, asked, rulings)
     now = bench.clock.now()
     changes: list[Change] = []
     expect: dict[ItemId, Rev] = {}
     changed: set[ItemId] = set()
-    for case, said in zip(cases, chances, strict=True):
+    for case, ruling in zip(cases, rulings, strict=True):
         if changed & case.memories:  # one of them is over by what comes before it: the next step sees that
             place = page.index(case.record)
             return Batch(page[place - 1].id, place, changes, expect)
-        ruling = pairs.judged(case.a_words, case.b_words, said)
         told = _outcome(case, *_verdict(bench.writer, tenant, case, ruling), now)
         changes += told
         if told:

@@ -108,7 +108,7 @@ def judge(deps: Deps, leased: Leased) -> Outcome:
     """Compare a new memory with those near to it: end what no longer holds, put contradictions on record."""
     payload = leased.job.payload
     near = [ItemId(id) for id in cast(Sequence[str], payload["near"])]
-    bench = judging.Bench(deps.store, deps.clock, deps.judge, deps.writer)
+    bench = judging.Bench(deps.store, deps.clock, deps.judge, deps.writer, deps.embedder)
     told = judging.judge(bench, leased.tenant, ItemId(str(payload["item_id"])), near)
     return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased), changes=told.changes, expect=told.expect)
 
@@ -121,7 +121,7 @@ def rejudge(deps: Deps, leased: Leased) -> Outcome:
         counted = total.contradictions + total.left_alone
         return Write(scope=scope, step=Advance(leased, {"until": now.isoformat(), "done": 0, "total": counted}))
     after = RecordId(str(state["after"])) if state.get("after") else None
-    bench = judging.Bench(deps.store, deps.clock, deps.judge, deps.writer)
+    bench = judging.Bench(deps.store, deps.clock, deps.judge, deps.writer, deps.embedder)
     batch = rejudging.next_batch(bench, leased.tenant, after, datetime.fromisoformat(str(state["until"])))
     if batch is None:
         return Write(scope=scope, step=Finish(leased))

@@ -221,7 +221,7 @@ class _Run:
     def _judged(self, place: Place) -> Write:
         """New memories compared with those near to them: what no longer holds is over, contradictions are put on
         record. No memory is changed twice in one step: the next one begins with what would."""
-        bench = judging.Bench(self._store, self._deps.clock, self._deps.judge, None)
+        bench = judging.Bench(self._store, self._deps.clock, self._deps.judge, None, self._deps.embedder)
         notes: dict[frozenset[ItemId], Change] = {}
         changes: list[Change] = []
         expect: dict[ItemId, Rev] = {}

@@ -21,7 +21,7 @@ class LocalEmbedder:
     """
 
     name = NAME
-    profile = Profile(same=0.92, judge=0.45, link_min=0.45, floor=0.30, weighed=True)
+    profile = Profile(same=0.92, end=0.55, judge=0.45, link_min=0.45, floor=0.30, weighed=True)
 
     def __init__(self, threads: int = 1) -> None:
         if threads < 1:

@@ -12,14 +12,16 @@ from recollect.domain.text import tokens
 
 LEAST: Final = 24
 """Tokens of a slice that is still worth reading."""
-SHARE: Final = 64
+SHARE: Final = 56
 """Tokens that each gets at least, before the room that is left is handed out."""
 SHARES: Final = 10
 """How many share a budget at least, where there are so many."""
 _BLOCK: Final = 4_000
 _CUT: Final = "…"
 
-_PIECE = re.compile(r"[A-Za-z]+|[0-9]{1,3}|[^\x00-\x7f]|[^\sA-Za-z0-9]")
+_PIECE = re.compile(r"'(?:s|t|m|d|re|ve|ll)\b|[A-Za-z]+|[0-9]{1,3}|[^\x00-\x7f]|[.]+|-+|=+|[*]+|[^\sA-Za-z0-9]")
+_LETTERS: Final = 9
+"""A word of so many letters is one token, mostly."""
 _WORD = re.compile(r"\S+")
 _SEGMENT = re.compile(r"[^\n.!?。！？]*(?:[.!?。！？]+[\"')\]]*\s*|\n+|$)")  # noqa: RUF001
 
@@ -53,10 +55,12 @@ def cost(text: str) -> int:
 
 
 def strict(text: str) -> int:
-    """Tokens as a tokenizer might see them: words in parts, every sign, every letter outside of ASCII."""
+    """Tokens as a tokenizer might see them: long words in parts, signs or runs of one, every letter outside of ASCII.
+    Beside three tokenizers in wide use, `cost` is within a few hundredths of the worst of them on English prose and
+    code; it is too low by a quarter for other languages in Latin letters."""
     count = 1
     for piece in _PIECE.findall(text):
-        count += 1 + (len(piece) - 1) // 7 if piece.isascii() else 1
+        count += 1 + (len(piece) - 1) // _LETTERS if piece.isalpha() and piece.isascii() else 1
     return count
 
 

@@ -45,7 +45,8 @@ class Ruling:
     """The same without a word of the statements: what may be kept, and outlive them."""
     sure: bool
     """Whether a clash is likely enough to be acted on in a store, where nearly all that lies near each other goes
-    together. The verdict calls a clash by a lower line, for pairs that somebody holds against each other."""
+    together: a contradiction to be put on record, an update to end something, which takes more. The verdict calls a
+    clash by a lower line, for pairs that somebody holds against each other."""
     perhaps: bool
     """Whether the later statement may well replace the earlier one: too unlikely to act on it, too likely to pass over
     it. What is sure may be this, too. Rules alone never say so."""
@@ -69,7 +70,9 @@ class _Lines:
     doubt: float
     """From here on a contradiction is too likely for a pair to be called compatible without a second look."""
     store: float
-    """From here on, by the judge's own word, a clash is sure enough for a store."""
+    """From here on, by the judge's own word, it is sure enough for a store that one ends the other."""
+    record: float
+    """From here on, by the same, a contradiction may be put on record, which changes neither."""
     perhaps: float
     """From here on, by the same, something may have changed."""
 
@@ -84,7 +87,15 @@ class _Scale:
 
 _RULES = _Scale(
     fitted.RULES,
-    _Lines(fitted.RULES_LINE, fitted.RULES_SAME, sure=0.8, doubt=0.1, store=fitted.RULES_LINE, perhaps=1.0),
+    _Lines(
+        fitted.RULES_LINE,
+        fitted.RULES_SAME,
+        sure=0.8,
+        doubt=0.1,
+        store=fitted.RULES_LINE,
+        record=fitted.RULES_LINE,
+        perhaps=1.0,
+    ),
 )
 _BOTH = _Scale(
     fitted.BOTH,
@@ -94,6 +105,7 @@ _BOTH = _Scale(
         sure=0.5,
         doubt=0.25,
         store=fitted.BOTH_STORE,
+        record=fitted.BOTH_RECORD,
         perhaps=fitted.BOTH_PERHAPS,
     ),
 )
@@ -105,6 +117,7 @@ _SECOND = _Scale(
         sure=0.5,
         doubt=0.15,
         store=fitted.SECOND_STORE,
+        record=fitted.SECOND_RECORD,
         perhaps=fitted.SECOND_PERHAPS,
     ),
 )
@@ -149,7 +162,7 @@ def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
         found,
         _reasons(heard, [remark(name, a, b) for name in spoke]),
         _reasons(heard, [ground(name) for name in spoke]),
-        sure=verdict in CLASHES and chance >= scale.lines.store,
+        sure=verdict in CLASHES and chance >= (scale.lines.store if changed else scale.lines.record),
         perhaps=chance >= scale.lines.perhaps,
     )
 

@@ -32,6 +32,8 @@ _SHORTEST = 9
 _BEHIND = 0.98
 _AS_WELL = 0.45
 """The share of the best line's score from which another may tell what holds now."""
+_NEAR_ENOUGH = 0.35
+"""The share of the best line's score from which it is said of a line that it may be over."""
 _WORD = re.compile(r"\w+")
 
 
@@ -177,14 +179,20 @@ class Blended:
         return found
 
     def _doubted(self, entries: Sequence[_Entry], of: Made) -> list[_Entry]:
-        """The same, where what another of these lines may have replaced says so."""
+        """The same, where what another of these lines may have replaced says so, if it is near enough to the
+        question: of what is far from it nobody needs to know."""
+        found_ones = [one for one in entries if not one.whole]
+        least = {  # memories in their own words and events are not scored alike
+            own: _NEAR_ENOUGH * max((one.score for one in found_ones if one.own is own), default=0.0)
+            for own in (False, True)
+        }
         memories = {number: _memories(entry, of) for number, entry in enumerate(entries)}
         said = {id: entries[number].said for number, ids in memories.items() for id in ids}
         found = doubted(self._known.look, said)
 
         def shown(number: int, entry: _Entry) -> _Entry:
             since = [found[id] for id in memories[number] if id in found]
-            if not since or "valid_to" in entry.line.result.meta:
+            if not since or entry.score < least[entry.own] or "valid_to" in entry.line.result.meta:
                 return entry
             return replace(entry, line=lines.perhaps_until(entry.line, min(since)))
 

@@ -179,7 +179,7 @@ def attributed(line: Candidate, found: Found, event: Event | None) -> Candidate:
 
 def perhaps_until(line: Candidate, moment: datetime) -> Candidate:
     """A line that says since when it may no longer hold: something that is served with it was said then."""
-    told = f"perhaps until {day(moment)}: "
+    told = f"perhaps until {_end(line, moment)}: "
     lead = line.piece.lead
     framed = lead.endswith(": ")
     piece = replace(line.piece, lead=f"{lead.removesuffix(': ')}, {told}" if framed else lead + told)
@@ -189,10 +189,15 @@ def perhaps_until(line: Candidate, moment: datetime) -> Candidate:
 
 def until(line: Candidate, moment: datetime, *, partly: bool) -> Candidate:
     """A framed event that says until when it held."""
-    told = f", {'partly ' if partly else ''}until {day(moment)}: "
+    told = f", {'partly ' if partly else ''}until {_end(line, moment)}: "
     piece = replace(line.piece, lead=line.piece.lead.removesuffix(": ") + told)
     meta = {**line.result.meta, "valid_to": when(moment)}
     return replace(line, piece=piece, result=replace(line.result, text=piece.lead + piece.text, meta=meta))
+
+
+def _end(line: Candidate, moment: datetime) -> str:
+    """The day on which something ended; what was said on that day itself says so."""
+    return "later that day" if f", {day(moment)}" in line.piece.lead else day(moment)
 
 
 def day(moment: datetime) -> str:

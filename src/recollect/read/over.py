@@ -4,6 +4,7 @@ whose memories are out of the way."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
@@ -79,13 +80,19 @@ def ended(look: Look, made: Made) -> dict[EventId, Ended]:
 
 def doubted(look: Look, shown: Mapping[ItemId, datetime]) -> dict[ItemId, datetime]:
     """Of these memories, each with when it was said, those that may have been replaced by others among them, and since
-    when. What may have been replaced by something that is not there to be read beside it is not doubted."""
+    when. Of several that may have replaced the same one, each was perhaps replaced by the next. What may have been
+    replaced by something that is not there to be read beside it is not doubted."""
     edges = look.store.edges(look.principal.tenant, sorted(shown)) if len(shown) > 1 else ()
-    found: dict[ItemId, datetime] = {}
+    newer: dict[ItemId, list[ItemId]] = {}
     for edge in edges:
-        newer, older = edge.from_id, edge.to_id
-        if edge.relation_type == MAY_REPLACE and newer in shown and older in shown:
-            found[older] = min(found.get(older, shown[newer]), shown[newer])
+        if edge.relation_type == MAY_REPLACE and edge.from_id in shown and edge.to_id in shown:
+            newer.setdefault(edge.to_id, []).append(edge.from_id)
+    found: dict[ItemId, datetime] = {}
+    for older, doubters in newer.items():
+        told = sorted({older, *doubters}, key=lambda id: shown[id])
+        for one, after in pairwise(told):
+            if shown[one] < shown[after]:
+                found[one] = min(found.get(one, shown[after]), shown[after])
     return found
 
 

@@ -142,6 +142,7 @@ RULES: dict[str, tuple[float, float, float, float]] = {
 BOTH_LINE = 0.524
 BOTH_SAME = 0.540
 BOTH_STORE = 0.971
+BOTH_RECORD = 0.950
 BOTH_PERHAPS = 0.027
 BOTH: dict[str, tuple[float, float, float, float]] = {
     "abbreviated": (0.066, 0.078, 0.003, -0.148),
@@ -275,8 +276,9 @@ BOTH: dict[str, tuple[float, float, float, float]] = {
 
 SECOND_LINE = 0.362
 SECOND_SAME = 0.520
-SECOND_STORE = 0.876
-SECOND_PERHAPS = 0.031
+SECOND_STORE = 0.892
+SECOND_RECORD = 0.626
+SECOND_PERHAPS = 0.030
 SECOND: dict[str, tuple[float, float, float, float]] = {
     "abbreviated": (0.057, 0.009, -0.009, -0.057),
     "about_one_side": (-0.030, -0.029, 0.044, 0.015),
