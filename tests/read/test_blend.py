@@ -440,6 +440,18 @@ def test_nothing_is_doubted_for_the_sake_of_what_is_not_served_beside_it(world: 
     assert "perhaps" in ask(world, "Does the kitten sleep on the piano?").results[0].text
 
 
+def test_of_several_that_may_have_replaced_one_memory_each_was_perhaps_replaced_by_the_next(world: World):
+    july = JUNE + timedelta(days=30)
+    places = [("piano", MAY), ("sofa", JUNE), ("stove", july)]
+    told = [quoted(world, said(world, f"The kitten sleeps on the {place}.", day)) for place, day in places]
+    for newer in told[1:]:
+        doubted(world, newer, told[0])
+    texts = {result.id: result.text for result in ask(world).results}
+    assert ", perhaps until 7 June 2025: " in texts[told[0].id]
+    assert ", perhaps until 7 July 2025: " in texts[told[1].id]
+    assert "perhaps" not in texts[told[2].id]
+
+
 def test_nothing_is_doubted_that_is_far_from_the_question(world: World):
     old, new = said(world, "The kitten has a blue collar."), said(world, "The kitten sleeps on the sofa.", JUNE)
     older, newer = quoted(world, old), quoted(world, new)

@@ -89,9 +89,9 @@ def doubted(look: Look, shown: Mapping[ItemId, datetime]) -> dict[ItemId, dateti
             newer.setdefault(edge.to_id, []).append(edge.from_id)
     found: dict[ItemId, datetime] = {}
     for older, doubters in newer.items():
-        told = sorted({older, *doubters}, key=lambda id: shown[id])
-        for one, after in pairwise(told):
-            if shown[one] < shown[after]:
+        told = sorted(set(doubters), key=lambda id: shown[id])
+        for one, after in pairwise([older, *told]):
+            if one == older or shown[one] < shown[after]:
                 found[one] = min(found.get(one, shown[after]), shown[after])
     return found
 
