@@ -11,9 +11,8 @@ fit`; where that is missing, the weights of before are kept).
 
 The line of contradictions is drawn on the written pairs, which are like two statements that somebody holds against each
 other. The lines for a store are drawn on the rest, where clashes are rare, and through what the judge says by itself:
-what rules see in two statements that lie near each other by chance makes it worse. From one line on something
-ends, from a lower one on a contradiction is put on record, from the lowest on it is said that something may have
-changed.
+what rules see in two statements that lie near each other by chance makes it worse. From one line on a clash is acted
+on, from the other on it is said that something may have changed.
 """
 
 import argparse
@@ -39,9 +38,8 @@ FLOOR = 1e-4
 PRECISION_ALONE, PRECISION = 0.85, 0.83
 """How often a pair that is called a contradiction must be one, on our own rows: by rules alone; by rules and judge, on
 written pairs."""
-STORE = {"STORE": 0.92, "RECORD": 0.84, "PERHAPS": 0.50}
-"""The same as things lie in a store: where something ends, where a contradiction is put on record, and where it is
-worth a word."""
+STORE = {"STORE": 0.92, "PERHAPS": 0.50}
+"""The same as things lie in a store: where it is acted on, and where it is worth a word."""
 WRITTEN = 4.0
 """What a written pair weighs against one as it occurs, of which there are four times as many."""
 NEGLIGIBLE = 0.04

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -217,13 +218,28 @@ def test_all_pairs_of_a_job_go_to_the_judge_at_once_and_none_twice(world: World)
 def test_of_what_a_statement_contradicts_the_likeliest_is_put_on_record(world: World):
     milky = "Mira drinks the morning coffee with milk."
     a, b, c = (world.tell(text) for text in (BLACK, milky, SWEET))
-    judge = Told(0.0, of={BLACK: 0.96, milky: 0.975})
+    judge = Told(0.0, of={BLACK: 0.972, milky: 0.978})
     found = judging.judge(Bench(world.store, world.clock, judge), world.tenant, c.item.id, [a.item.id, b.item.id])
     [record] = [change.after for change in found.changes if isinstance(change, Note)]
     assert isinstance(record, Open)
     assert {record.memory_a, record.memory_b} == {b.item.id, c.item.id}
     doubted = {change.relation.to_id for change in found.changes if isinstance(change, Link)}
     assert doubted == {a.item.id, b.item.id}, "and the later statement makes one wonder about both"
+
+
+@pytest.mark.parametrize(("first", "days", "recorded"), [("never", 0, True), ("never", 9, False), ("ever", 9, True)])
+def test_what_never_was_may_have_come_about_since(world: World, first: str, days: int, recorded: bool):
+    texts = ["Mira has never been to Porto.", "Mira came back from Porto on Sunday."]
+    ordered = texts if first == "never" else texts[::-1]
+    start = datetime(2025, 5, 3, tzinfo=UTC)
+    old, new = (
+        world.tell(text, origin_at=start + timedelta(days=number * days, hours=number))
+        for number, text in enumerate(ordered)
+    )
+    bench = Bench(world.store, world.clock, Told(0.978))
+    changes = judging.judge(bench, world.tenant, new.item.id, [old.item.id]).changes
+    assert any(isinstance(change, Note) for change in changes) is recorded
+    assert any(isinstance(change, Link) for change in changes)
 
 
 class Apart:

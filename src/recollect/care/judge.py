@@ -90,7 +90,7 @@ def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId
     if over or by:
         changes += _own(own, over, by, now)
     revs = {item.id: found[item.id][0].rev for item in [*over, *([own] if over or by else [])]}
-    conflict = [] if any(record.memory_b == item_id for record in records) else _likeliest(told)
+    conflict = [] if any(record.memory_b == item_id for record in records) else _likeliest(own, words, told)
     changes += _conflicts(bench, item_id, conflict, now)
     settled = {item.id for item in (*over, *by)}
     doubtful = [(item, one.clash) for item, _, one in told if one.perhaps and item.id not in settled]
@@ -108,9 +108,21 @@ def _own(own: Item, over: Sequence[Item], by: Sequence[Item], now: datetime) -> 
     return [revise(own, after, now, Verb.UPDATE)]
 
 
-def _likeliest(told: Sequence[tuple[Item, str, _Found]]) -> list[tuple[Item, _Found]]:
-    """Of the contradictions of one statement, the likeliest: who looks into it meets the others there."""
-    found = [(item, one) for item, _, one in told if one.verdict is Pair.CONTRADICTION and one.sure]
+def _likeliest(own: Item, words: str, told: Sequence[tuple[Item, str, _Found]]) -> list[tuple[Item, _Found]]:
+    """Of the contradictions of one statement, the likeliest: who looks into it meets the others there. Something that
+    never was on one day and is told of on another has come about in between: that is none."""
+
+    def is_none(item: Item, text: str) -> bool:
+        (first, earlier), (second, later) = sorted(
+            ((currency.said(item), text), (currency.said(own), words)), key=lambda one: one[0]
+        )
+        return first.date() < second.date() and pairs.came_true_since(earlier, later)
+
+    found = [
+        (item, one)
+        for item, text, one in told
+        if one.verdict is Pair.CONTRADICTION and one.sure and not is_none(item, text)
+    ]
     return sorted(found, key=lambda one: -one[1].chance)[:1]
 
 

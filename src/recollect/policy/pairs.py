@@ -15,6 +15,7 @@ from recollect.domain.judgement import Chances
 from recollect.policy import bands
 from recollect.policy.clues import Clues, clues
 from recollect.policy.clues import weights as fitted
+from recollect.policy.clues.reading import read
 from recollect.policy.clues.remarks import ground, remark
 from recollect.policy.clues.sure import clash
 
@@ -45,8 +46,7 @@ class Ruling:
     """The same without a word of the statements: what may be kept, and outlive them."""
     sure: bool
     """Whether a clash is likely enough to be acted on in a store, where nearly all that lies near each other goes
-    together: a contradiction to be put on record, an update to end something, which takes more. The verdict calls a
-    clash by a lower line, for pairs that somebody holds against each other."""
+    together. The verdict calls a clash by a lower line, for pairs that somebody holds against each other."""
     perhaps: bool
     """Whether the later statement may well replace the earlier one: too unlikely to act on it, too likely to pass over
     it. What is sure may be this, too. Rules alone never say so."""
@@ -70,9 +70,7 @@ class _Lines:
     doubt: float
     """From here on a contradiction is too likely for a pair to be called compatible without a second look."""
     store: float
-    """From here on, by the judge's own word, it is sure enough for a store that one ends the other."""
-    record: float
-    """From here on, by the same, a contradiction may be put on record, which changes neither."""
+    """From here on, by the judge's own word, a clash is sure enough for a store."""
     perhaps: float
     """From here on, by the same, something may have changed."""
 
@@ -87,15 +85,7 @@ class _Scale:
 
 _RULES = _Scale(
     fitted.RULES,
-    _Lines(
-        fitted.RULES_LINE,
-        fitted.RULES_SAME,
-        sure=0.8,
-        doubt=0.1,
-        store=fitted.RULES_LINE,
-        record=fitted.RULES_LINE,
-        perhaps=1.0,
-    ),
+    _Lines(fitted.RULES_LINE, fitted.RULES_SAME, sure=0.8, doubt=0.1, store=fitted.RULES_LINE, perhaps=1.0),
 )
 _BOTH = _Scale(
     fitted.BOTH,
@@ -105,7 +95,6 @@ _BOTH = _Scale(
         sure=0.5,
         doubt=0.25,
         store=fitted.BOTH_STORE,
-        record=fitted.BOTH_RECORD,
         perhaps=fitted.BOTH_PERHAPS,
     ),
 )
@@ -117,7 +106,6 @@ _SECOND = _Scale(
         sure=0.5,
         doubt=0.15,
         store=fitted.SECOND_STORE,
-        record=fitted.SECOND_RECORD,
         perhaps=fitted.SECOND_PERHAPS,
     ),
 )
@@ -126,6 +114,7 @@ _TELLING = 0.25
 """What a clue must weigh to be named."""
 _CERTAIN = 0.98
 _JUDGED = "judge_"
+_NEVER = "never"
 
 
 def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
@@ -162,9 +151,15 @@ def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
         found,
         _reasons(heard, [remark(name, a, b) for name in spoke]),
         _reasons(heard, [ground(name) for name in spoke]),
-        sure=verdict in CLASHES and chance >= (scale.lines.store if changed else scale.lines.record),
+        sure=verdict in CLASHES and chance >= scale.lines.store,
         perhaps=chance >= scale.lines.perhaps,
     )
+
+
+def came_true_since(earlier: str, later: str) -> bool:
+    """Whether the earlier of two statements, of different days, says that something never was, and the later one does
+    not: what it tells may have come about in between."""
+    return _NEVER in read(earlier).marks and _NEVER not in read(later).marks
 
 
 def _heard(chances: Chances) -> dict[str, float]:

@@ -142,7 +142,6 @@ RULES: dict[str, tuple[float, float, float, float]] = {
 BOTH_LINE = 0.524
 BOTH_SAME = 0.540
 BOTH_STORE = 0.971
-BOTH_RECORD = 0.950
 BOTH_PERHAPS = 0.027
 BOTH: dict[str, tuple[float, float, float, float]] = {
     "abbreviated": (0.066, 0.078, 0.003, -0.148),
@@ -277,7 +276,6 @@ BOTH: dict[str, tuple[float, float, float, float]] = {
 SECOND_LINE = 0.362
 SECOND_SAME = 0.520
 SECOND_STORE = 0.892
-SECOND_RECORD = 0.626
 SECOND_PERHAPS = 0.030
 SECOND: dict[str, tuple[float, float, float, float]] = {
     "abbreviated": (0.057, 0.009, -0.009, -0.057),
