@@ -9,14 +9,13 @@ from datetime import datetime
 
 from recollect.clock import Clock
 from recollect.domain.change import Change, Link, Note, Relink, Verb, revise
-from recollect.domain.embedding import cosine
 from recollect.domain.ids import ItemId, RecordId, Rev, TenantId
 from recollect.domain.item import Item
 from recollect.domain.judgement import Chances
 from recollect.domain.record import Open
 from recollect.domain.relation import Relation
 from recollect.errors import ModelFailed
-from recollect.policy import currency, pairs, prompts
+from recollect.policy import bands, currency, pairs, prompts
 from recollect.policy.pairs import Pair, Ruling
 from recollect.ports import Embedder, Judge, Store, Writer
 
@@ -218,7 +217,7 @@ def of_one_matter(
     for number in sure:
         a, b = asked[number]
         least = embedder.profile.end if rulings[number].verdict is Pair.UPDATE else embedder.profile.judge
-        if cosine(vectors[a], vectors[b]) < least:
+        if bands.cosine(vectors[a], vectors[b]) < least:
             found[number] = replace(rulings[number], sure=False)
     return found
 

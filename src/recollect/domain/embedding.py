@@ -23,10 +23,3 @@ class Profile:
     def __post_init__(self) -> None:
         if not -1 <= self.floor <= self.link_min <= self.judge <= self.end <= self.same <= 1:
             raise ValueError("the bands of an embedder rise: floor, link_min, judge, end, same, from -1 to 1")
-
-
-def cosine(a: bytes, b: bytes) -> float:
-    """How near two unit vectors are to each other."""
-    import numpy  # nobody who only keeps a word or two should wait for it
-
-    return float(numpy.frombuffer(a, "<f4") @ numpy.frombuffer(b, "<f4"))

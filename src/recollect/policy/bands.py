@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from struct import unpack
 
 from recollect.domain.embedding import Profile
 from recollect.domain.event import Trust
@@ -129,6 +130,12 @@ def refines(new: New, one: Near, profile: Profile) -> bool:
         return False
     known = content(one.text)
     return len(known) >= 2 and known < content(new.text) and numbers(one.text) <= numbers(new.text)
+
+
+def cosine(a: bytes, b: bytes) -> float:
+    """How near two unit vectors lie to each other, as an embedder writes them: 32-bit floats, the lowest byte first."""
+    left, right = (unpack(f"<{len(one) // 4}f", one) for one in (a, b))
+    return sum(x * y for x, y in zip(left, right, strict=True))
 
 
 def same_words(a: str, b: str) -> bool:

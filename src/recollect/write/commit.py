@@ -8,7 +8,6 @@ from datetime import datetime
 from recollect.clock import Clock
 from recollect.domain.change import Change, Create, Derive, Link, Verb, revise
 from recollect.domain.embedding import Profile
-from recollect.domain.embedding import cosine as near_to
 from recollect.domain.ids import ItemId, JobId, RecordId, Rev, VersionId
 from recollect.domain.item import Fact, Item
 from recollect.domain.job import Job
@@ -158,7 +157,7 @@ class Commit:
             cosine = hits[item_id].cosine if vector else _overlap(draft.text, version.content)
             known[item_id] = Known(Near(held.item, version.content, cosine or 0.0), held, version)
         for item_id, (item, version, other) in decided.fresh.items():
-            cosine = near_to(vector, other) if vector and other else _overlap(draft.text, version.content)
+            cosine = bands.cosine(vector, other) if vector and other else _overlap(draft.text, version.content)
             if cosine >= self.profile.link_min:
                 held = Held(item, UNWRITTEN, withdrawn=False)
                 known[item_id] = Known(Near(item, version.content, cosine), held, version, fresh=True)

@@ -17,6 +17,8 @@ _LEAST = 6
 MOST = 6
 """Tokens of the longest trace."""
 _MOST_ANCHORS = 8
+_RARE = 7
+"""Letters of a token in an index word: it is made of what is rare, which tokenizers take apart sooner."""
 _NO_OCCASION = frozenset("request requested trigger when on a an the is are needed wanted event task for to".split())
 _SUBJECT = re.compile(r"(?:The team|The user|[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?=(?:'s)? [a-z])")
 
@@ -152,7 +154,7 @@ def _word(said: Iterable[Sequence[str]], most: int) -> str:
             if not word or word in kept.split("_"):
                 continue
             longer = f"{kept}_{word}" if kept else word
-            if tokens(longer) <= most and strict(longer) <= MOST:
+            if tokens(longer) <= most and strict(longer, _RARE) <= MOST:
                 kept = longer
             elif not kept:
                 kept = _short(word, most)
@@ -172,6 +174,6 @@ def _folded(word: str) -> str:
 
 
 def _short(word: str, most: int) -> str:
-    while word and (tokens(word) > most or strict(word) > MOST):
+    while word and (tokens(word) > most or strict(word, _RARE) > MOST):
         word = word[:-1]
     return word
