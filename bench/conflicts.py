@@ -8,7 +8,7 @@ Every conversation is a tenant of one store, taken in as `bench.recall` does, wi
 (`conflicts`) are the questions about a contradiction or an update that name both statements. `kept_both`: the share of
 them of which both statements became memories, each witnessed by one of its messages. `found`: of those, the share that
 is on record, as a contradiction between memories of the two, or with a memory of the earlier one retired in favour of
-one of the later.
+one of the later; `noticed`: the same, or the earlier one may have been replaced by the later, as answers with both say.
 
 `recorded` counts contradictions on record, but for those that were closed because both are true, `retired` the memories
 whose time was ended by a later one; `records_per_100` is the former over the memories. `recorded_true` and
@@ -39,6 +39,7 @@ from recollect.domain.item import Item
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Open, Resolved, Verdict
 from recollect.domain.scope import EVERYBODY
+from recollect.policy.currency import MAY_REPLACE
 
 VERDICTS = Path(__file__).parents[1] / "docs" / "readings" / "conflicts.jsonl"
 PLANTED = ("contradiction_resolution", "knowledge_update")
@@ -107,6 +108,12 @@ def on_record(house: Opened, kept: Mapping[ItemId, Kept]) -> Iterator[Recorded]:
             yield Recorded(UPDATE, one, kept[by])
 
 
+def doubts(house: Opened, kept: Mapping[ItemId, Kept]) -> set[tuple[ItemId, ItemId]]:
+    """The memories that may have been replaced, each with the one by which."""
+    edges = house.deps.store.edges(house.memory.principal.tenant, sorted(kept))
+    return {(edge.to_id, edge.from_id) for edge in edges if edge.relation_type == MAY_REPLACE}
+
+
 def planted(conversation: Mapping[str, Any]) -> Iterator[tuple[frozenset[Any], frozenset[Any]]]:
     """The messages of both statements of each conflict, those of the earlier one first."""
     places = {message["id"]: place for place, message in enumerate(conversation["messages"])}
@@ -121,20 +128,26 @@ def planted(conversation: Mapping[str, Any]) -> Iterator[tuple[frozenset[Any], f
 
 
 def outcome(
-    earlier: frozenset[Any], later: frozenset[Any], kept: Iterable[Kept], records: Iterable[Recorded]
+    earlier: frozenset[Any],
+    later: frozenset[Any],
+    kept: Iterable[Kept],
+    records: Iterable[Recorded],
+    doubted: Iterable[tuple[ItemId, ItemId]] = (),
 ) -> dict[str, bool]:
-    """Whether both statements of a planted conflict became memories, and whether that is on record."""
+    """Whether both statements of a planted conflict became memories, whether that is on record, and whether answers say
+    as much as that one may have replaced the other."""
 
     def of(side: frozenset[Any]) -> set[ItemId]:
         return {one.item.id for one in kept if side & set(one.messages)}
 
     before, after = of(earlier), of(later)
     if not before or not after:
-        return {"kept": False, "found": False}
+        return {"kept": False, "found": False, "noticed": False}
     sides = [(record.kind, record.a.item.id, record.b.item.id) for record in records]
     noted = any((a in before and b in after) or (a in after and b in before) for kind, a, b in sides if kind != UPDATE)
     ended = any(a in before and b in after for kind, a, b in sides if kind == UPDATE)
-    return {"kept": True, "found": noted or ended}
+    wondered = any(old in before and new in after for old, new in doubted)
+    return {"kept": True, "found": noted or ended, "noticed": noted or ended or wondered}
 
 
 def sheet(data: str, conversation: str, record: Recorded) -> dict[str, Any]:
@@ -172,8 +185,8 @@ def measure(address: str, args: argparse.Namespace, *, made: bool) -> tuple[dict
             if not made:
                 take_in(house, conversation)
             kept = memories(house)
-            records = list(on_record(house, kept))
-        outcomes += [outcome(*sides, kept.values(), records) for sides in planted(conversation)]
+            records, doubted = list(on_record(house, kept)), doubts(house, kept)
+        outcomes += [outcome(*sides, kept.values(), records, doubted) for sides in planted(conversation)]
         count += len(kept)
         for record in records:
             key = record.key(name)
@@ -191,6 +204,7 @@ def measure(address: str, args: argparse.Namespace, *, made: bool) -> tuple[dict
         "conflicts": len(outcomes),
         "kept_both": share([one["kept"] for one in outcomes]),
         "found": share([one["found"] for one in both]),
+        "noticed": share([one["noticed"] for one in both]),
         "recorded": len(recorded),
         "records_per_100": round(100 * len(recorded) / max(1, count), 2),
         "recorded_true": share([read.get(key, False) for key in recorded]),

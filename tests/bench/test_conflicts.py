@@ -44,6 +44,15 @@ def test_a_planted_conflict_is_found_where_its_two_sides_are_on_record():
     assert told(Recorded(CONTRADICTION, NEW, OLD), memories=(OLD, ASIDE)) == (False, False)
 
 
+def test_a_planted_conflict_is_noticed_where_the_later_may_have_replaced_the_earlier():
+    def noticed(*doubted: tuple[ItemId, ItemId]) -> bool:
+        return outcome(frozenset({2}), frozenset({9}), (OLD, NEW, ASIDE), (), doubted)["noticed"]
+
+    old, new, aside = (one.item.id for one in (OLD, NEW, ASIDE))
+    assert noticed((old, new))
+    assert not noticed((new, old), (old, aside))
+
+
 def test_planted_are_the_questions_that_name_both_statements_the_earlier_first():
     def question(category: str, **roles: list[int]) -> dict[str, Any]:
         return {"category": category, "evidence_roles": roles}
