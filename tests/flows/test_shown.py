@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from recollect.domain.change import Link
-from recollect.domain.ids import ItemId, RecordId, short
+from recollect.domain.ids import ItemId, short
 from recollect.domain.query import Query, Source
-from recollect.domain.relation import Relation
 from recollect.domain.scope import Principal, Role
 from recollect.errors import NotFound
 from recollect.interfaces import documents, levels
@@ -95,15 +94,8 @@ def test_a_memory_that_says_since_when_it_holds_holds_since_then(world, tmp_path
 def test_a_memory_says_what_may_have_taken_its_place(memory, world):
     old = memory.remember("The office is in Graz.", ts=day(5, 3))
     new = memory.remember("We moved the desks to Linz.", ts=day(5, 18))
-    edge = Relation(
-        id=RecordId(world.clock.mint()),
-        from_id=new.item_id,
-        to_id=old.item_id,
-        relation_type=MAY_REPLACE,
-        strength=0.4,
-        created_at=world.clock.now(),
-    )
-    world.apply(Link(edge))
+    newer, older = (memory.show(one.item_id).item for one in (new, old))
+    world.apply(Link(world.relation(newer, older, relation_type=MAY_REPLACE)))
     told = f"since 3 May 2025, perhaps until 18 May 2025 (see {short(new.item_id)})"
     shown = memory.show(old.item_id)
     assert shown.held == told

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from recollect.domain.change import Append, Create, Derive, Link, Note, Verb, move, revise
 from recollect.domain.event import Event
-from recollect.domain.ids import RecordId, TenantId
+from recollect.domain.ids import TenantId
 from recollect.domain.item import Archived, Expired, Item, SoftDeleted, Visibility
 from recollect.domain.level import Level
 from recollect.domain.query import Answer, Filters, Query, Source
-from recollect.domain.relation import Relation
 from recollect.domain.scope import Principal, Role
 from recollect.domain.turn import NEED_MORE_CONTEXT, Reason, Task
 from recollect.errors import NothingMore
@@ -408,15 +407,7 @@ def test_what_was_replaced_over_and_over_says_until_when(world: World):
 
 
 def doubted(world: World, newer: Item, older: Item) -> None:
-    edge = Relation(
-        id=RecordId(world.clock.mint()),
-        from_id=newer.id,
-        to_id=older.id,
-        relation_type=MAY_REPLACE,
-        strength=0.4,
-        created_at=world.clock.now(),
-    )
-    world.apply(Link(edge))
+    world.apply(Link(world.relation(newer, older, relation_type=MAY_REPLACE)))
 
 
 def test_what_may_have_been_replaced_by_another_line_says_so_and_keeps_its_score(world: World):
