@@ -19,7 +19,9 @@ PROGRAM = Path(sys.executable).with_name("recollect")
 PATIENCE_S = 30
 FOLLOWS = ("extract", "embed", "judge")
 """The jobs that follow from a turn at once."""
-LOOK_S = 0.02
+LOOK_S = 0.2
+KEPT = ("RECOLLECT_HOME", "RECOLLECT_JUDGE")
+"""Settings of the environment that hold for the server as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,9 @@ class Served:
 
 @contextmanager
 def served(store: str, tenant: str, settings: Mapping[str, str] | None = None) -> Generator[Served]:
-    """A server that answers already. `settings` are those that differ from what a user has by default."""
-    env = {name: value for name, value in os.environ.items() if name == "RECOLLECT_HOME" or name[:10] != "RECOLLECT_"}
+    """A server that answers already. `settings` are those that differ from what a user has by default; where the judge
+    is named in the environment, it is that one."""
+    env = {name: value for name, value in os.environ.items() if name in KEPT or name[:10] != "RECOLLECT_"}
     env |= {f"RECOLLECT_{name.upper()}": value for name, value in (settings or {}).items()}
     command = [str(PROGRAM), "serve", "--port", "0", "--json", "--store", store, "--tenant", tenant]
     began = time.perf_counter()

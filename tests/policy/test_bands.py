@@ -86,6 +86,13 @@ def test_what_is_new_is_linked_to_what_is_near_and_judged_against_all_neighbours
     assert decide(new("x y z"), [away, far, close], BANDS) == Fallback((close, far), (close, far, away))
 
 
+def test_the_four_nearest_are_judged_however_far_away_and_of_the_rest_what_reaches_the_floor():
+    away = [near(f"far {number}", BANDS.floor - 0.01 * (number + 1)) for number in range(6)]
+    assert decide(new("x y z"), away, BANDS) == Fallback((), tuple(away[:4]))
+    close = [near(f"near {number}", BANDS.floor + 0.001 * (9 - number)) for number in range(9)]
+    assert decide(new("x y z"), [*away, *close], BANDS) == Fallback((), tuple(close))
+
+
 def test_a_constitutional_memory_is_only_linked_to():
     known = near("Ana drinks tea.", 0.99, constitutional=True)
     assert isinstance(decide(new("Ana drinks tea."), [known], BANDS), Fallback)

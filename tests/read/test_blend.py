@@ -23,6 +23,7 @@ from recollect.errors import NothingMore
 from recollect.policy.currency import MAY_REPLACE
 from recollect.policy.pack import cost
 from recollect.ports import Store
+from recollect.read.blend import newer_first
 from recollect.read.query import Reader
 from tests.hunt import examples
 from tests.worlds import World
@@ -425,10 +426,49 @@ def test_nothing_is_doubted_for_the_sake_of_what_is_not_served_beside_it(world: 
     old, new = said(world, "The kitten sleeps on the piano."), said(world, "No longer: it is the sofa.", JUNE)
     older, newer = quoted(world, old), quoted(world, new)
     doubted(world, newer, older)
-    [line] = ask(world, "Does the kitten sleep on the piano?", top_k=1).results
+    [line] = ask(world, "Where did the kitten sleep, on the piano?", top_k=1).results
     assert line.id == older.id
     assert "perhaps" not in line.text
-    assert "perhaps" in ask(world, "Does the kitten sleep on the piano?").results[0].text
+    assert "perhaps" in ask(world, "Where did the kitten sleep, on the piano?").results[0].text
+
+
+def told(answer: Answer) -> list[str]:
+    """The last word of each line."""
+    return [result.text.rstrip(".").rpartition(" ")[2] for result in answer.results]
+
+
+def test_what_may_have_been_replaced_comes_behind_its_replacement_where_a_question_asks_how_things_stand(world: World):
+    old, new = said(world, "The kitten sleeps on the piano."), said(world, "The kitten took to the sofa.", JUNE)
+    older, newer = quoted(world, old), quoted(world, new)
+    now, then = "Does the kitten sleep on the piano?", "Where did the kitten sleep, on the piano?"
+    assert told(ask(world, now)) == ["piano", "sofa"]
+    doubted(world, newer, older)
+    assert told(ask(world, now)) == ["sofa", "piano"]
+    assert told(ask(world, then)) == ["piano", "sofa"]
+
+
+@given(st.lists(st.none() | st.integers(0, 9), max_size=10))
+def test_every_line_is_served_once_and_behind_the_one_that_may_have_replaced_it(found: list[int | None]):
+    count = len(found)
+    by = {older: newer % count for older, newer in enumerate(found) if newer is not None and newer % count > older}
+    order = newer_first(by, count)
+    assert sorted(order) == list(range(count))
+    assert all(order.index(newer) < order.index(older) for older, newer in by.items())
+    in_a_ring = {number: (number + 1) % count for number in range(count)}
+    assert sorted(newer_first(in_a_ring, count)) == list(range(count))
+
+
+def test_however_few_lines_are_wanted_the_replacement_is_among_them(world: World):
+    places = [("piano", MAY), ("sofa", JUNE), ("stove", JUNE + timedelta(days=30))]
+    first, second, third = (
+        quoted(world, said(world, f"The kitten sleeps on the {place}.", day)) for place, day in places
+    )
+    doubted(world, second, first)
+    doubted(world, third, second)
+    asked = "Does the kitten sleep on the piano?"
+    assert told(ask(world, asked, top_k=1)) == ["stove"]
+    assert told(ask(world, asked, top_k=2)) == ["stove", "sofa"]
+    assert told(ask(world, asked)) == ["stove", "sofa", "piano"]
 
 
 def test_of_several_that_may_have_replaced_one_memory_each_was_perhaps_replaced_by_the_next(world: World):

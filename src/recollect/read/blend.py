@@ -1,9 +1,10 @@
 """The default answer: memories and events together, no words twice, best first."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
@@ -93,8 +94,7 @@ class Blended:
         entries = sorted(self._entries(), key=lambda entry: -entry.score)[: max(1, room // _SHORTEST)]
         of = made(self._known.look, [one.event.id for one in entries if one.event])
         current = self._current(self._open(entries, of), of)
-        ranked = self._ranked(_once(sorted(current, key=lambda entry: -entry.score)))[: self._query.top_k]
-        ranked = self._doubted(ranked, of)
+        ranked = self._doubted(self._ranked(_once(sorted(current, key=lambda entry: -entry.score))), of)
         best = sorted(ranked, key=lambda entry: -entry.score)
         own = packed([entry.line for entry in best if entry.own], room // _SHARE, self._proofs.worth)
         left = room - sum(cost(result.text) for result, _ in own)
@@ -103,11 +103,15 @@ class Blended:
         kept = sorted([*own, *events], key=lambda one: place[one[0].id])
         return Portion(kept, False, bool(self._proofs.found or self._known.served), self.first)
 
+    @cached_property
+    def _asks_for_now(self) -> bool:
+        return asked(self._query.text, self._known.look.now.date()).now
+
     def _ranked(self, best: Sequence[_Entry]) -> list[_Entry]:
         """The best first; where a question asks how things stand, the latest first of those that fit about as well as
         the best: that is the likeliest to hold still."""
         first, found = [one for one in best if one.whole], [one for one in best if not one.whole]
-        if not found or not asked(self._query.text, self._known.look.now.date()).now:
+        if not found or not self._asks_for_now:
             return [*first, *found]
         least = _AS_WELL * found[0].score
         fitting = [one for one in found if one.score >= least]
@@ -179,24 +183,38 @@ class Blended:
         return found
 
     def _doubted(self, entries: Sequence[_Entry], of: Made) -> list[_Entry]:
-        """The same, where what another of these lines may have replaced says so, if it is near enough to the
-        question: of what is far from it nobody needs to know."""
+        """As many of them as are wanted. What another line may have replaced comes behind that one where the question
+        asks how things stand, and says so where both are served."""
+        by = self._newer(entries, of)
+        order: Sequence[int] = range(len(entries))
+        if self._asks_for_now:
+            moved = {older: newer for older, newer in by.items() if not entries[older].whole}
+            order = newer_first(moved, len(entries))
+        kept = order[: self._query.top_k]
+        return [
+            replace(entries[one], line=lines.perhaps_until(entries[one].line, entries[by[one]].said))
+            if by.get(one) in kept
+            else entries[one]
+            for one in kept
+        ]
+
+    def _newer(self, entries: Sequence[_Entry], of: Made) -> dict[int, int]:
+        """The places of lines that others among them may have replaced, each with the place of the first of those, if
+        it is near enough to the question: of what is far from it nobody needs to know."""
         found_ones = [one for one in entries if not one.whole]
         least = {  # memories in their own words and events are not scored alike
             own: _NEAR_ENOUGH * max((one.score for one in found_ones if one.own is own), default=0.0)
             for own in (False, True)
         }
         memories = {number: _memories(entry, of) for number, entry in enumerate(entries)}
-        said = {id: entries[number].said for number, ids in memories.items() for id in ids}
-        found = doubted(self._known.look, said)
-
-        def shown(number: int, entry: _Entry) -> _Entry:
-            since = [found[id] for id in memories[number] if id in found]
-            if not since or entry.score < least[entry.own] or "valid_to" in entry.line.result.meta:
-                return entry
-            return replace(entry, line=lines.perhaps_until(entry.line, min(since)))
-
-        return [shown(number, entry) for number, entry in enumerate(entries)] if found else list(entries)
+        tells = {id: number for number, ids in memories.items() for id in ids}
+        found = doubted(self._known.look, {id: entries[number].said for id, number in tells.items()})
+        by: dict[int, int] = {}
+        for number, entry in enumerate(entries):
+            newer = [tells[found[id]] for id in memories[number] if id in found and tells[found[id]] != number]
+            if newer and entry.score >= least[entry.own] and "valid_to" not in entry.line.result.meta:
+                by[number] = min(newer, key=lambda one: entries[one].said)
+        return by
 
     def _asked_for(self, event: Event) -> bool:
         """Whether an event that came another way is one that the question is narrowed to."""
@@ -214,6 +232,18 @@ class Blended:
         found = look.store.events_by_id(look.principal.tenant, ids, readers=look.readers) if ids else ()
         events = {event.id: event for event in self._known.threads.seen(found)}
         return {id: events[event_id] for id, event_id in said_in.items() if event_id in events}
+
+
+def newer_first(by: Mapping[int, int], count: int) -> list[int]:
+    """The places of so many lines, each right behind the one that may have replaced it, unless that comes first
+    already."""
+    placed: dict[int, None] = {}
+    for number in range(count):
+        chain = [number]
+        while (newer := by.get(chain[-1])) is not None and newer not in placed and newer not in chain:
+            chain.append(newer)
+        placed.update(dict.fromkeys(one for one in reversed(chain) if one not in placed))
+    return list(placed)
 
 
 def _memories(entry: _Entry, of: Made) -> list[ItemId]:

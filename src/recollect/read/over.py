@@ -78,21 +78,21 @@ def ended(look: Look, made: Made) -> dict[EventId, Ended]:
     }
 
 
-def doubted(look: Look, shown: Mapping[ItemId, datetime]) -> dict[ItemId, datetime]:
-    """Of these memories, each with when it was said, those that may have been replaced by others among them, and since
-    when. Of several that may have replaced the same one, each was perhaps replaced by the next. What may have been
-    replaced by something that is not there to be read beside it is not doubted."""
+def doubted(look: Look, shown: Mapping[ItemId, datetime]) -> dict[ItemId, ItemId]:
+    """Of these memories, each with when it was said, those that may have been replaced by others among them, and by
+    which: the earliest. Of several that may have replaced the same one, each was perhaps replaced by the next. What may
+    have been replaced by something that is not there to be read beside it is not doubted."""
     edges = look.store.edges(look.principal.tenant, sorted(shown)) if len(shown) > 1 else ()
     newer: dict[ItemId, list[ItemId]] = {}
     for edge in edges:
         if edge.relation_type == MAY_REPLACE and edge.from_id in shown and edge.to_id in shown:
             newer.setdefault(edge.to_id, []).append(edge.from_id)
-    found: dict[ItemId, datetime] = {}
+    found: dict[ItemId, ItemId] = {}
     for older, doubters in newer.items():
-        told = sorted(set(doubters), key=lambda id: shown[id])
+        told = sorted(set(doubters), key=lambda id: (shown[id], id))
         for one, after in pairwise([older, *told]):
             if one == older or shown[one] < shown[after]:
-                found[one] = min(found.get(one, shown[after]), shown[after])
+                found[one] = min(found.get(one, after), after, key=lambda id: (shown[id], id))
     return found
 
 

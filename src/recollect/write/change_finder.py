@@ -79,13 +79,11 @@ class ChangeFinder:
         self, commit: Commit, decided: Decided, draft: Draft, vector: bytes, now: datetime
     ) -> Iterator[Known]:
         """What lies near a statement, still holds, and may be replaced by it."""
-        near = [
-            one for one in commit.known(draft, vector, decided).values() if one.near.cosine >= commit.profile.link_min
-        ]
+        near = commit.known(draft, vector, decided, commit.profile.link_min)
         if not near:
             return
         new = commit.item(draft, now)
-        for one in near:
+        for one in near.values():
             old = one.held.item
             over = old.valid_to is not None and old.valid_to <= draft.said_at
             if not over and currency.replaces(new, old, one.version.content):

@@ -135,9 +135,11 @@ class Commit:
     def profile(self) -> Profile:
         return self.embedder.profile if self.embedder else _WORDS_ONLY
 
-    def known(self, draft: Draft, vector: bytes | None, decided: Decided) -> Mapping[ItemId, Known]:
+    def known(
+        self, draft: Draft, vector: bytes | None, decided: Decided, least: float = -1.0
+    ) -> Mapping[ItemId, Known]:
         """The owner's facts that lie near and still hold, those of the same write as well; without an embedder, those
-        that share words."""
+        that share words. `least`: the cosine that is near enough."""
         wanted = Wanted(
             words=() if vector else sorted(bands.content(draft.text), key=lambda word: (-len(word), word))[:WORDS],
             vector=vector,
@@ -147,7 +149,8 @@ class Commit:
             limit=NEIGHBOURS,
         )
         tenant = self.owner.scope.tenant
-        hits = {hit.item_id: hit for hit in self.store.find_items(tenant, wanted).hits}
+        found = self.store.find_items(tenant, wanted).hits
+        hits = {hit.item_id: hit for hit in found if not vector or (hit.cosine or 0.0) >= least}
         known: dict[ItemId, Known] = {}
         for item_id, (held, version) in self.store.speaking(tenant, list(hits)).items():
             if held.item.superseded_by or item_id in decided.expect or not self.owner.owns(held.item):
@@ -158,7 +161,7 @@ class Commit:
             known[item_id] = Known(Near(held.item, version.content, cosine or 0.0), held, version)
         for item_id, (item, version, other) in decided.fresh.items():
             cosine = bands.cosine(vector, other) if vector and other else _overlap(draft.text, version.content)
-            if cosine >= self.profile.link_min:
+            if cosine >= max(least, self.profile.link_min):
                 held = Held(item, UNWRITTEN, withdrawn=False)
                 known[item_id] = Known(Near(item, version.content, cosine), held, version, fresh=True)
         return known
