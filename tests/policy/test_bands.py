@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,6 +80,25 @@ def test_a_correction_takes_over_from_what_is_near():
 def test_what_says_more_updates():
     known = near("Bisi has twins.", 0.8)
     assert decide(new("Bisi has twins called Ada and Zoe."), [known], BANDS) == Update(known)
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        ("Mira: Our standup is at 9:30.", "Mira: Scrap 9:30, our standup is at 10:15 from now on."),
+        ("Mira: Our standup is at 9:30.", "Mira: Our standup is at 9:30 until Friday, then at 10:15."),
+        ("Choir practice is on tuesdays.", "Choir practice moved from tuesdays to thursdays."),
+        ("Choir practice is on tuesdays.", "Scrap tuesdays, choir practice is on thursdays now."),
+    ],
+)
+def test_what_names_the_old_value_beside_a_new_one_does_not_refine(known: str, told: str):
+    assert isinstance(decide(new(told), [near(known, 0.89)], BANDS), Fallback)
+
+
+def test_who_says_more_about_the_same_refines_it_whatever_comes_before():
+    known = near("Mira: My brother Emil lives in Graz.", 0.85)
+    told = "Mira: By the way, my brother Emil lives in Graz, near the river."
+    assert decide(new(told), [known], BANDS) == Update(known)
 
 
 def test_what_is_new_is_linked_to_what_is_near_and_judged_against_all_neighbours_the_nearest_first():

@@ -27,6 +27,8 @@ _EMPTY = frozenset(
     "this it its his her their our my your he she they we i you there here so very also now just will would can".split()
 )
 
+_NAME = 3
+"""Words of a name, at most."""
 _NEAREST = 4
 """So many of the nearest are for the judge however far away they are: what has changed may be told in other words. Of
 the pairs of stories in which it has, 95 to 99 % are among these or reach the embedder's floor; of the pairs in a store
@@ -130,11 +132,25 @@ def renews(new: New, one: Near, profile: Profile) -> bool:
 
 
 def refines(new: New, one: Near, profile: Profile) -> bool:
-    """Whether the candidate says all that the memory says, and more."""
+    """Whether the candidate says all that the memory says, in one piece, and more: "moved from Tuesdays to Thursdays"
+    has the words of "is on Tuesdays", and says otherwise. Nor does what names a second number."""
     if one.cosine < profile.judge or negated(new.text) != negated(one.text):
         return False
-    known = content(one.text)
-    return len(known) >= 2 and known < content(new.text) and numbers(one.text) <= numbers(new.text)
+    if numbers(one.text) and numbers(one.text) != numbers(new.text):
+        return False
+    known, told = _own(one.text), _own(new.text)
+    return len(known) >= 2 and len(known) < len(told) and _holds(told, known)
+
+
+def _own(text: str) -> tuple[str, ...]:
+    """The words that carry what somebody said, in their order, without who said it."""
+    speaker, colon, words = text.partition(": ")
+    said = words if colon and len(speaker.split()) <= _NAME else text
+    return tuple(word for word in _plain(said) if word not in _EMPTY)
+
+
+def _holds(words: Sequence[str], run: Sequence[str]) -> bool:
+    return any(words[start : start + len(run)] == run for start in range(len(words) - len(run) + 1))
 
 
 def cosine(a: bytes, b: bytes) -> float:

@@ -202,7 +202,7 @@ class Commit:
                 "private": draft.private,
                 "trust": draft.least_trust,
                 "role": min(roles) if draft.extracted and roles else None,
-                "origin_at": min(event.ts for event in draft.witnesses),
+                "origin_at": draft.said_at,
                 "valid_from": draft.valid_from,
                 "valid_to": draft.valid_to
                 if not draft.valid_from or draft.valid_to is None

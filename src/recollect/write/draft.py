@@ -39,6 +39,7 @@ class Draft:
 
     @property
     def said_at(self) -> datetime:
+        """When it was said: what comes before it, and is quoted with it, was said earlier."""
         return max(event.ts for event in self.witnesses)
 
     @property
