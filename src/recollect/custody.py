@@ -1,6 +1,6 @@
 """Custody: erasing, going back in time, proving the journal whole, moving and keeping."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from recollect.care.audit import Verified
 from recollect.care.erase import Wipe
 from recollect.care.restore import Target
 from recollect.clock import Clock
-from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev
+from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev, TenantId
 from recollect.domain.job import Job, JobStatus, Pending, pending
 from recollect.domain.journal import Head
 from recollect.domain.scope import Principal, Role, Scope, actor
@@ -31,7 +31,8 @@ from recollect.write.extraction import Caps
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """What Memory stands on. `wake` tells whoever does the jobs that there are new ones, `rest` that Memory closes."""
+    """What Memory stands on. `wake` tells whoever does the jobs that there are new ones, `rest` that Memory closes;
+    `judged` returns when some new memories of a tenant have been compared with others, where that is done here."""
 
     store: Store
     clock: Clock
@@ -48,6 +49,7 @@ class Deps:
     repositories: Mapping[str, str] = field(default_factory=dict[str, str])
     wake: Callable[[], None] = lambda: None
     rest: Callable[[], None] = lambda: None
+    judged: Callable[[TenantId, Collection[ItemId]], None] = lambda tenant, items: None
 
 
 class Custody:

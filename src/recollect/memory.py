@@ -124,13 +124,16 @@ class Memory(Levels):
     ) -> Ingested:
         """Take in messages: each becomes evidence, secrets taken out and repeats left out. Durable, and found by its
         words, when it returns. What is worth remembering in them becomes memories that cite them: right after, or,
-        with `wait`, before it returns."""
+        with `wait`, before it returns; then they have been compared with those before them as well, unless that takes
+        seconds or is left to a server."""
         if not messages:
             raise Invalid("there are no messages to take in")
         with checked():
             way = self._ingest(visibility, user_id, project_id, thread_id, run_id)
             taken = way.take(messages, key, title=title, artifacts=artifacts, topic_key=topic_key, wait=wait)
         self._deps.wake()
+        if wait:
+            self._deps.judged(self.principal.tenant, taken.items)
         return taken
 
     def bulk(

@@ -98,7 +98,8 @@ def connect(
     deps = dependencies(settings, clock=clock, create=create, given=given)
     if background:
         crew = Background(lambda: _worker(deps, settings, errands()))
-        deps = replace(deps, wake=crew.wake, rest=crew.close)
+        judges = _worker(deps, settings, {"judge": KINDS["judge"]})
+        deps = replace(deps, wake=crew.wake, rest=crew.close, judged=judges.run_until_done)
     try:
         if create:
             _make_tenant(deps, settings.tenant)

@@ -28,6 +28,24 @@ def test_memories_follow_by_themselves(tmp_path: Path):
         assert soon(lambda: all(job.done_at for job in memory.jobs() if job.job.kind in ("extract", "embed", "judge")))
 
 
+def test_who_waits_gets_memories_that_have_been_compared_whoever_does_it(tmp_path: Path):
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        memory._deps.rest()  # nobody else does anything
+        memory.ingest([Message(text="Our standup is at 9:30.", author="Mira")], thread_id="a", wait=True)
+        memory.ingest([Message(text="The standup moved to 10:15.", author="Mira")], thread_id="a", wait=True)
+        first, second = memory.query(Query(text="When is our standup?")).results
+        assert "10:15" in first.text
+        assert ", until later that day: " in second.text
+        assert not [job for job in memory.jobs() if job.job.kind == "judge" and not job.done_at]
+
+
+def test_who_waits_waits_for_who_has_the_job(tmp_path: Path):
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        for words in ("Our standup is at 9:30.", "The standup moved to 10:15.", "The standup is off, for good."):
+            memory.ingest([Message(text=words, author="Mira")], thread_id="a", wait=True)
+            assert not [job for job in memory.jobs() if job.job.kind == "judge" and not job.done_at]
+
+
 def test_what_is_left_when_a_program_ends_is_done_by_the_next(tmp_path: Path):
     with open_memory(tmp_path / "m.db", user="mira") as memory:
         memory._deps.rest()  # as if it ended before anything was done

@@ -4,13 +4,15 @@ and processes, on one machine or many: the store keeps them apart."""
 import logging
 import random
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import assert_never
 
 from recollect.care import erase
 from recollect.custody import Deps
+from recollect.domain.ids import TenantId
 from recollect.domain.job import Leased
 from recollect.domain.scope import Actor, Role
 from recollect.errors import LeaseLost, RecollectError, Stale
@@ -21,6 +23,8 @@ from recollect.jobs.lease import held
 log = logging.getLogger("recollect.jobs")
 
 _LOOKS = 4  # how often a step looks again at once when memory changed under it
+_PATIENCE_S = 5.0
+_LOOK_S = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,20 @@ class Worker:
         while self.run_once():
             steps += 1
         return steps
+
+    def run_until_done(self, tenant: TenantId, keys: Collection[str]) -> None:
+        """Work, or wait for who has the job, until none of its kinds about one of these is to be done; not for long:
+        others may have left more to do than one wants to wait for."""
+        until = time.monotonic() + _PATIENCE_S
+        while keys and self._open(tenant, keys) and time.monotonic() < until:
+            if not self.run_once():
+                time.sleep(_LOOK_S)
+
+    def _open(self, tenant: TenantId, keys: Collection[str]) -> bool:
+        return any(
+            status.job.kind in self.kinds and status.job.key in keys and not status.failed_at and not status.last_error
+            for status in self.deps.store.jobs(tenant, open_only=True)
+        )
 
     def run_once(self) -> bool:
         """Do one step of the job that has been due for longest; False when none is."""
