@@ -7,7 +7,8 @@ Every conversation is a tenant of one store, taken in as `bench.recall` does. Qu
 and nothing else set. `evidence` is the share of a question's evidence whose own words stand in the answer: the whole
 event, or a contiguous slice of it of at least 120 characters; a message and the assistant's reply to it are one.
 `first` is the share of questions whose first result holds evidence, `repeated` the share of words that stand in the
-answer for the second time, as part of a run of six or more, apart from who said a line and when, which every line says;
+answer for the second time, as part of a run of eight or more (shorter ones are turns of phrase: "but I'm not sure how
+to"), apart from who said a line and when, which every line says;
 `escalated` the share of answers that are more than the default.
 
 With --keep, the store is made in that folder and found there again: for who changes how questions are answered.
@@ -31,9 +32,9 @@ from recollect.domain.query import Query
 BUDGET = 1_024
 SLICE = 120
 """Characters of an event that count for the whole of it."""
-RUN = 6
+RUN = 8
 """Words in a row that stand there twice."""
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+(?:['’]\w+)*")  # noqa: RUF001
 _FRAME = re.compile(r"\A(?:\[[^\]]+\] )?(?:[^:]{1,200}, )?\d{1,2} \w+ \d{4}(?:, [^:]{1,100})?: ")
 """Who said a line and when, and until when it held."""
 
