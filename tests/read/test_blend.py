@@ -447,6 +447,16 @@ def test_what_may_have_been_replaced_comes_behind_its_replacement_where_a_questi
     assert told(ask(world, then)) == ["piano", "sofa"]
 
 
+def test_what_is_beside_the_point_does_not_come_first_for_what_it_may_have_replaced(world: World):
+    old, new = said(world, "The kitten sleeps on the piano."), said(world, "No longer: it is the sofa.", JUNE)
+    doubted(world, quoted(world, new), quoted(world, old))
+    answer = ask(world, "Does the kitten sleep on the piano?")
+    first, second = answer.results
+    assert told(answer) == ["piano", "sofa"]
+    assert first.score > 5 * second.score
+    assert "perhaps until" in first.text
+
+
 @given(st.lists(st.none() | st.integers(0, 9), max_size=10))
 def test_every_line_is_served_once_and_behind_the_one_that_may_have_replaced_it(found: list[int | None]):
     count = len(found)

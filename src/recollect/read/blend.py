@@ -35,6 +35,9 @@ _AS_WELL = 0.45
 """The share of the best line's score from which another may tell what holds now."""
 _NEAR_ENOUGH = 0.35
 """The share of the best line's score from which it is said of a line that it may be over."""
+_TO_THE_POINT = 0.2
+"""The share of the best line's score from which a line may come before one that it may have replaced. Lower ones bring
+nothing more for stories, and more lines to the front that are beside the point."""
 _WORD = re.compile(r"\w+")
 
 
@@ -188,8 +191,7 @@ class Blended:
         by = self._newer(entries, of)
         order: Sequence[int] = range(len(entries))
         if self._asks_for_now:
-            moved = {older: newer for older, newer in by.items() if not entries[older].whole}
-            order = newer_first(moved, len(entries))
+            order = newer_first(self._moved(entries, by), len(entries))
         kept = order[: self._query.top_k]
         return [
             replace(entries[one], line=lines.perhaps_until(entries[one].line, entries[by[one]].said))
@@ -197,6 +199,14 @@ class Blended:
             else entries[one]
             for one in kept
         ]
+
+    def _moved(self, entries: Sequence[_Entry], by: Mapping[int, int]) -> dict[int, int]:
+        """Of the lines that others may have replaced, those that come behind the other: it must have to do with the
+        question, too. What is served whole stays where it is."""
+        least = _TO_THE_POINT * max((one.score for one in entries if not one.whole), default=0.0)
+        return {
+            older: newer for older, newer in by.items() if not entries[older].whole and entries[newer].score >= least
+        }
 
     def _newer(self, entries: Sequence[_Entry], of: Made) -> dict[int, int]:
         """The places of lines that others among them may have replaced, each with the place of the first of those, if
