@@ -65,11 +65,13 @@ class Memory(Levels):
         ts: datetime | None = None,
         topic_key: str | None = None,
         supersedes: ItemId | None = None,
+        wait: bool = False,
         key: str | None = None,
     ) -> Remembered:
         """Keep a statement: its words as an event of the thread, and a memory that cites them.
 
-        Durable when it returns. With an idempotency `key`, a repeat answers the same and writes nothing.
+        Durable when it returns. With `wait`, it has been judged by then what it changes, as by `ingest`. With an
+        idempotency `key`, a repeat answers the same and writes nothing.
         """
         statement = Statement(
             text=text,
@@ -86,6 +88,8 @@ class Memory(Levels):
         with checked():
             kept = self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
         self._deps.wake()
+        if wait:
+            self._deps.judged(self.principal.tenant, [kept.item_id])
         return kept
 
     def append(

@@ -96,10 +96,10 @@ def connect(
     """Memory as the settings describe it. Without `create`, a store that is not there is an error. With `background`,
     what a write leaves for later is done by a thread of this program; without, by a server or a worker."""
     deps = dependencies(settings, clock=clock, create=create, given=given)
+    deps = replace(deps, judged=_worker(deps, settings, {"judge": KINDS["judge"]}).run_until_done)
     if background:
         crew = Background(lambda: _worker(deps, settings, errands()))
-        judges = _worker(deps, settings, {"judge": KINDS["judge"]})
-        deps = replace(deps, wake=crew.wake, rest=crew.close, judged=judges.run_until_done)
+        deps = replace(deps, wake=crew.wake, rest=crew.close)
     try:
         if create:
             _make_tenant(deps, settings.tenant)

@@ -174,3 +174,11 @@ def test_what_is_not_understood_exits_with_2(recollect: CommandLine, args: list[
     answer = recollect(*args)
     assert answer.code == 2
     assert "Error: " in answer.err
+
+
+def test_a_change_is_known_to_the_next_command_where_no_server_runs(recollect: CommandLine):
+    recollect.remember("Our standup is at 9:30.")
+    recollect.remember("Scrap 9:30, the standup is at 10:15 from now on.")
+    new, over = recollect.do("ask", "When is our standup?", "--json").document["results"]
+    assert "10:15" in new["text"]
+    assert ", until later that day: " in over["text"]

@@ -48,12 +48,12 @@ def follow(call: Call, look: "Callable[[Memory], S]", noun: str, *, wait: bool) 
     worker: Worker | None = None
     try:
         standing = look(memory)
-        if _served(call) and not wait:
+        if served(call) and not wait:
             return standing, True
         with bar(noun) as show:
             while not standing.settled:
                 show(standing.left, standing.besides)
-                if _served(call):
+                if served(call):
                     time.sleep(LOOK)
                 else:
                     worker = worker or wiring.workers(deps, settings)
@@ -63,7 +63,7 @@ def follow(call: Call, look: "Callable[[Memory], S]", noun: str, *, wait: bool) 
                         time.sleep(LOOK)
                 standing = look(memory)
             show(standing.left, standing.besides)
-            if not _served(call):  # what else is due: nobody else may come by for long
+            if not served(call):  # what else is due: nobody else may come by for long
                 (worker or wiring.workers(deps, settings)).run_until_idle()
                 standing = look(memory)
         return standing, False
@@ -71,7 +71,8 @@ def follow(call: Call, look: "Callable[[Memory], S]", noun: str, *, wait: bool) 
         deps.store.close()
 
 
-def _served(call: Call) -> bool:
+def served(call: Call) -> bool:
+    """Whether a server does the jobs of this store."""
     from recollect.interfaces import presence
     from recollect.interfaces.server import place
 

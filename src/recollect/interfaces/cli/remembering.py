@@ -9,6 +9,7 @@ from recollect.domain.item import Visibility
 from recollect.errors import Invalid
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
+from recollect.interfaces.cli.following import served
 
 commands = Commands()
 
@@ -79,6 +80,7 @@ def remember(
             visibility=visibility,
             topic_key=topic,
             supersedes=memory.find(supersedes) if supersedes is not None else None,
+            wait=not served(call),  # what it changes: nobody else may come by for long
             key=key,
         )
     if json:
