@@ -7,7 +7,8 @@
 texts and vectors. A query is the product's own `Memory.query` with an embedder that knows the vectors of its questions
 already; `embed_p50` is the bundled one, apart. CPU is the time of this process over all its threads, in milliseconds;
 on PostgreSQL `server_cpu_mean` is what the server's processes spend on a query. `filtered` queries name a user, a
-category and an importance. `evidence_p95` is a query for events. `bytes_per_vector` is what a fresh process grows by as
+category and an importance. `evidence_p95` is a query for events, `default_p95` one for memories and events together,
+which is what a user gets who says nothing about it. `bytes_per_vector` is what a fresh process grows by as
 everything is loaded. `server_wall_p95` is the wall time through `recollect serve`, the embedding included;
 `server_ready_s` the time from its start until it answers, `server_first_s` the first answer.
 
@@ -187,7 +188,10 @@ def measure(memory: Memory, asked: Sequence[Question], server: Server | None, wa
     spent = server_cpu(server) - spent
     filtered = timed([ask(question, Source.MEMORY, question.filters) for question in asked], warm)
     evidence = timed([ask(question, Source.EVIDENCE, Filters()) for question in asked], warm)
+    both = timed([ask(question, Source.ANY, Filters()) for question in asked], warm)
     return {
+        "default_p50": share(both.cpu, 50),
+        "default_p95": share(both.cpu, 95),
         "query_p50": share(plain.cpu, 50),
         "query_p95": share(plain.cpu, 95),
         "query_wall_p95": share(plain.wall, 95),
