@@ -4,7 +4,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from recollect import Filters, Message, Query, open_memory
+from recollect.errors import StoreError
 
 FACTS = Filters(kinds=frozenset({"fact"}))
 
@@ -44,6 +47,19 @@ def test_who_waits_waits_for_who_has_the_job(tmp_path: Path):
         for words in ("Our standup is at 9:30.", "The standup moved to 10:15.", "The standup is off, for good."):
             memory.ingest([Message(text=words, author="Mira")], thread_id="a", wait=True)
             assert not [job for job in memory.jobs() if job.job.kind == "judge" and not job.done_at]
+
+
+def test_a_store_that_is_busy_afterwards_takes_nothing_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def busy(*_: object, **__: object) -> None:
+        raise StoreError("the store is busy")
+
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        memory._deps.rest()
+        memory.remember("Our standup is at 9:30.", wait=True)
+        monkeypatch.setattr(memory._deps.store, "claim", busy)
+        kept = memory.remember("The standup moved to 10:15.", wait=True)
+        assert memory.show(kept.item_id).item.id == kept.item_id
+        assert [job for job in memory.jobs() if job.job.kind == "judge" and not job.done_at]
 
 
 def test_what_is_left_when_a_program_ends_is_done_by_the_next(tmp_path: Path):

@@ -66,11 +66,15 @@ class Worker:
 
     def run_until_done(self, tenant: TenantId, keys: Collection[str]) -> None:
         """Work, or wait for who has the job, until none of its kinds about one of these is to be done; not for long:
-        others may have left more to do than one wants to wait for."""
+        others may have left more to do than one wants to wait for. It never fails: the outbox keeps what is left, and
+        what was written before stays written."""
         until = time.monotonic() + _PATIENCE_S
-        while keys and self._open(tenant, keys) and time.monotonic() < until:
-            if not self.run_once():
-                time.sleep(_LOOK_S)
+        try:
+            while keys and self._open(tenant, keys) and time.monotonic() < until:
+                if not self.run_once():
+                    time.sleep(_LOOK_S)
+        except RecollectError as error:
+            log.warning("what follows from this has to wait: %s", error)
 
     def _open(self, tenant: TenantId, keys: Collection[str]) -> bool:
         return any(
