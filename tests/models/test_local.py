@@ -1,6 +1,8 @@
 """The bundled embedder: unit vectors that depend on their text alone, and that say what is close to what."""
 
 import threading
+from importlib.resources import files
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -111,3 +113,9 @@ def test_a_missing_package_is_said(monkeypatch: pytest.MonkeyPatch):
 def test_no_threads_at_all_is_refused():
     with pytest.raises(ValueError, match="at least 1"):
         LocalEmbedder(threads=0)
+
+
+def test_a_network_reckons_alike_on_every_processor():
+    judge = (files("recollect_models") / "judge.onnx").read_bytes()
+    options = cast(Any, network.session(judge)).get_session_options()
+    assert options.get_session_config_entry("session.x64quantprecision") == "1"
