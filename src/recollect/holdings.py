@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from recollect.domain.ids import EventId, ItemId, RecordId, Rev, VersionId
 from recollect.domain.item import Item
@@ -31,6 +32,20 @@ class Citing:
     version_id: VersionId
     item_id: ItemId
     events: Mapping[EventId, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What is known of a memory without its words: what it is, whether it is in the way, until when it held, what took
+    its place, and the event that it was said in."""
+
+    id: ItemId
+    kind: str
+    category: str
+    state: str
+    valid_to: datetime | None
+    superseded_by: ItemId | None
+    said_in: EventId | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +115,7 @@ class Wanted:
     limit: int = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(NamedTuple):
     """A live event, or the R3 version of a live item, that a query found.
 
     `text`: the score of the text index (higher is better, comparable within one answer), None where no word matched.
@@ -111,12 +125,12 @@ class Hit:
 
     ref: str
     item_id: ItemId
+    ts: datetime
+    """When the event happened; for an item, when it was last updated."""
     text: float | None = None
     cosine: float | None = None
     seq: int = 0
     """The event's place in its thread; 0 for an item."""
-    ts: datetime
-    """When the event happened; for an item, when it was last updated."""
     author: str = ""
 
 

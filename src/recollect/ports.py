@@ -22,7 +22,20 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
-from recollect.holdings import Citing, Found, Held, Hits, Kept, Known, Receipt, Rooted, Tombstone, Vector, Wanted
+from recollect.holdings import (
+    Citing,
+    Found,
+    Held,
+    Hits,
+    Kept,
+    Known,
+    Outline,
+    Receipt,
+    Rooted,
+    Tombstone,
+    Vector,
+    Wanted,
+)
 
 T = TypeVar("T")
 
@@ -169,6 +182,10 @@ class Store(Protocol):
         """An item, withdrawn or not. None when it never was or is erased."""
         ...
 
+    def items_by_id(self, tenant: TenantId, ids: Sequence[ItemId]) -> Sequence[Held]:
+        """These items, withdrawn or not, as far as there are any."""
+        ...
+
     def items(self, tenant: TenantId, filters: Filters, sight: Sight, page: Page) -> Sequence[Held]:
         """Live items within sight, newest first."""
         ...
@@ -250,6 +267,12 @@ class Store(Protocol):
         ...
 
     def citing(self, tenant: TenantId, events: Sequence[EventId]) -> Sequence[Citing]: ...
+
+    def outlines(
+        self, tenant: TenantId, events: Sequence[EventId], *, readers: Readers = None
+    ) -> Mapping[EventId, Sequence[Outline]]:
+        """The live memories that cite each of these events, threads apart, as far as these readers may see them."""
+        ...
 
     def relations(self, tenant: TenantId, item_id: ItemId) -> Sequence[Relation]: ...
 

@@ -185,6 +185,14 @@ def test_the_budget_is_filled_while_something_relevant_is_left(world: World, bud
     assert spent <= budget < spent + max(cost(line) for line in lines)
 
 
+def test_a_larger_budget_is_filled_from_further_down(world: World):
+    for number in range(160):
+        said(world, f"The kitten sleeps in place number {number} of the house.", MAY + timedelta(days=number))
+    lines = [result.text for result in ask(world, budget_tokens=2_000).results]
+    spent = sum(cost(line) for line in lines)
+    assert spent <= 2_000 < spent + max(cost(line) for line in lines)
+
+
 def test_a_long_event_is_cut_to_what_answers_before_others_are_left_out(world: World):
     filler = "We spoke of the weather and of the garden. " * 60
     long = said(world, f"{filler}The kitten sleeps on the piano. {filler}")

@@ -159,6 +159,13 @@ def thread(n: Neighbours) -> object:
 
 
 @act
+def items_by_id(n: Neighbours) -> object:
+    found = n.store.items_by_id(n.tenant, [n.theirs.item.id, n.made.told.item.id])
+    assert [held.item.id for held in found] == [n.made.told.item.id]
+    return found
+
+
+@act
 def versions(n: Neighbours) -> object:
     assert n.store.versions(n.tenant, n.theirs.item.id) == []
     return n.store.versions(n.tenant, n.made.told.item.id)
@@ -199,6 +206,13 @@ def cited(n: Neighbours) -> object:
 def citing(n: Neighbours) -> object:
     assert n.store.citing(n.tenant, [n.theirs.event.id]) == []
     return n.store.citing(n.tenant, [n.made.told.event.id])
+
+
+@act
+def outlines(n: Neighbours) -> object:
+    found = n.store.outlines(n.tenant, [n.theirs.event.id, n.made.told.event.id])
+    assert found.keys() == {n.made.told.event.id}
+    return found
 
 
 @act

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recollect.domain.change import Append, Create, Derive, Discard, Erase, Retract, Withdraw, revise
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, VersionId
-from recollect.domain.item import Fact, Item, Visibility
+from recollect.domain.item import Episode, Fact, Item, Visibility
 from recollect.domain.level import Level
 from recollect.domain.query import Filters
 from recollect.domain.scope import Actor, Role, Sight
@@ -470,6 +470,11 @@ def test_every_way_to_a_memory_agrees_on_who_may_see_it(crowd: Crowd, readers: f
     }
     told = store.speaking(tenant, list(crowd.items), readers=readers)
     assert {item_id: version for item_id, (_, version) in told.items()} == spoken
+    outlined = store.outlines(tenant, [EventId(id) for id in crowd.events], readers=readers).values()
+    quoting = {
+        id for id, version in spoken.items() if not isinstance(crowd.items[id].body, Episode) and version.said_in
+    }
+    assert {one.id for made in outlined for one in made} == quoting
     found = {hit.item_id for hit in store.find_items(tenant, replace(looking(seen), filters=ANY_STATE)).hits}
     assert found == {item_id for item_id in spoken if _marked(crowd, crowd.items[item_id], readers)}
 

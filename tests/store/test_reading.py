@@ -27,7 +27,7 @@ from recollect.domain.item import (
 from recollect.domain.level import Level
 from recollect.domain.query import Filters, Page
 from recollect.domain.scope import Scope, Sight
-from recollect.holdings import Citing, Kept, Rooted
+from recollect.holdings import Citing, Kept, Outline, Rooted
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.hunt import examples
@@ -344,6 +344,28 @@ def test_what_cites_an_event_is_told_with_all_that_it_cites(world: World):
     assert world.store.cited(world.tenant, [both.id, first.id]) == [one]
     assert world.store.cited(world.tenant, [both.id, first.id], withdrawn=True) == [one, two]
     assert world.store.cited(world.tenant, []) == []
+
+
+def test_what_was_made_of_an_event_is_outlined_by_the_version_that_speaks(world: World):
+    episode, [one, two] = world.say("one", "two")
+    gone = world.keep()
+    hidden, summary = world.version(gone, one), world.version(episode, one)
+    item = world.keep(category="profile", valid_to=DAWN + timedelta(days=9))
+    older, speaks = world.version(item, two), world.version(item, two, one)
+    world.apply(Derive(summary), Derive(older), Derive(speaks), Derive(hidden), Discard(hidden), Withdraw(gone))
+    told = Outline(item.id, "fact", "profile", "active", item.valid_to, None, one.id)
+    assert world.store.outlines(world.tenant, [one.id, two.id]) == {one.id: [told], two.id: [told]}
+    world.apply(Discard(speaks))
+    assert world.store.outlines(world.tenant, [one.id, two.id]) == {two.id: [replace(told, said_in=two.id)]}
+    assert world.store.outlines(world.tenant, []) == {}
+
+
+def test_items_are_read_by_their_ids_withdrawn_or_not(world: World):
+    one, two = world.keep(), world.keep()
+    world.apply(Withdraw(two))
+    held = world.store.items_by_id(world.tenant, [two.id, one.id, ItemId("nobody")])
+    assert held == [world.store.item(world.tenant, one.id), world.store.item(world.tenant, two.id)]
+    assert world.store.items_by_id(world.tenant, []) == []
 
 
 def test_versions_are_listed_oldest_first(world: World):

@@ -118,6 +118,7 @@ def _dataclass(kind: type) -> tuple[Encode, Decode]:
     required = [f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING]
     optional = {name for name in required if type(None) in get_args(hints[name])}
     encoders = [(name, None if enc is _same else enc) for name, (enc, _) in codecs.items()]
+    decoders = [(name, None if dec is _same else dec) for name, (_, dec) in codecs.items()]
 
     def encode_one(value: Any) -> dict[str, Any]:
         out: dict[str, Any] = {}
@@ -128,9 +129,10 @@ def _dataclass(kind: type) -> tuple[Encode, Decode]:
         return out
 
     def decode_one(data: Any) -> Any:
-        given = {name: dec(data[name]) for name, (_, dec) in codecs.items() if name in data}
-        for name in optional - given.keys():
-            given[name] = None
+        given: dict[str, Any] = dict.fromkeys(optional)
+        for name, dec in decoders:
+            if name in data:
+                given[name] = data[name] if dec is None else dec(data[name])
         return kind(**given)
 
     return encode_one, decode_one

@@ -1,12 +1,13 @@
 """Versions: one memory at one level. None is ever overwritten."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.ids import EventId, ItemId, VersionId
 from recollect.domain.level import Derivation, Level
 from recollect.domain.text import sound
-from recollect.domain.witness import Bullet
+from recollect.domain.witness import Bullet, EventWitness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,20 @@ class Version:
             raise ValueError("derived_from and derivation go together")
 
     @property
+    def said_in(self) -> EventId | None:
+        return said_in(self.bullets)
+
+    @property
     def quoted(self) -> frozenset[EventId]:
         """The events whose words it quotes. It goes with any one of them; of its other witnesses it needs only one."""
         quotations = [bullet.quotation for bullet in self.bullets if bullet.quotation]
         return frozenset(excerpt.event_id for quotation in quotations for excerpt in quotation.excerpts)
+
+
+def said_in(bullets: Sequence[Bullet]) -> EventId | None:
+    """The event that a memory of these sentences was said in: the last that it quotes, or else that it names."""
+    quoted = [bullet.quotation for bullet in bullets if bullet.quotation]
+    if quoted:
+        return quoted[-1].excerpts[-1].event_id
+    named = [one for bullet in bullets for one in bullet.witnesses if isinstance(one, EventWitness)]
+    return named[-1].event_id if named else None

@@ -9,10 +9,11 @@ benchmarks in view; `python -m bench.recall --data FILE` measures all of it in t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, timedelta
+from functools import cached_property
 from math import exp, log, nextafter, sqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 from recollect.policy.asked import Asked, stems
 
@@ -28,7 +29,7 @@ _CALLED: Final = 0.5
 _SIGNS: Final = str.maketrans(dict.fromkeys("\n\t\"'(),.;:!?/-_[]{}*`#<>=’“”", " "))  # noqa: RUF001
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Weights:
     """What each trait is worth. A trait that is a score is in standard deviations, a mark is 0 or 1."""
 
@@ -62,6 +63,10 @@ class Weights:
     coverage: float = 2.00
     coverage_of_statement: float = 24.00
     hop: float = 0.21
+
+    @cached_property
+    def by_name(self) -> Mapping[str, float]:
+        return asdict(self)
 
 
 WEIGHTS: Final = Weights()
@@ -101,8 +106,7 @@ SIGNALS: Final[Mapping[str, str]] = {
 _BESIDE: Final = ("text_before", "text_after", "text_around", "vector_before", "vector_after", "vector_around")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(NamedTuple):
     """An event as the indexes found it."""
 
     ref: str
@@ -140,15 +144,17 @@ class Placed:
 
     @property
     def score(self) -> float:
-        return sum(getattr(self.weights, name) * value for name, value in self.traits.items())
+        worth = self.weights.by_name
+        return sum([worth[name] * value for name, value in self.traits.items()])
 
     @property
     def signals(self) -> dict[str, float]:
         """What speaks for it, summed up for people. Together they are the score."""
         found: dict[str, float] = {}
+        worth = self.weights.by_name
         for name, value in self.traits.items():
             told = SIGNALS[name]
-            found[told] = found.get(told, 0.0) + getattr(self.weights, name) * value
+            found[told] = found.get(told, 0.0) + worth[name] * value
         return found
 
 
@@ -165,38 +171,43 @@ def above(values: Sequence[float], least: float) -> list[float]:
 def shortlist(asked: Asked, found: Sequence[Seen], most: int, weights: Weights = WEIGHTS) -> list[Placed]:
     """The most likely of what was found, by what the indexes say, best first."""
     text = above([seen.text or 0.0 for seen in found], 0.05 * max((seen.text or 0.0 for seen in found), default=0.0))
-    near = above([max(seen.cosine, 0.0) for seen in found if seen.cosine is not None], 0.02)
-    told = iter(near)  # what has no vector yet is taken to be as near as its words make it
+    told = iter(
+        above([max(seen.cosine, 0.0) for seen in found if seen.cosine is not None], 0.02)
+    )  # what has no vector yet is taken to be as near as its words make it
     vector = [words if seen.cosine is None else next(told) for seen, words in zip(found, text, strict=True)]
     sense = STATEMENT if asked.statement else 1.0
-    place = {(seen.thread, seen.seq): number for number, seen in enumerate(found)}
+    beside = _beside(found)
     sessions = _sessions(found)
-    best_text, best_vector = _best_of(sessions, text), _best_of(sessions, vector)
-    by_text, by_vector = _places(text), _places(vector)
-    latest = _lateness(found)
     speaks = {author: _speaks(asked, author) for author in {seen.author for seen in found}}
-    placed: list[Placed] = []
-    for number, seen in enumerate(found):
-        beside = [place.get((seen.thread, seen.seq + step)) for step in (-1, 1, -2, 2)]
-        traits = {
-            "text": text[number],
-            "vector": sense * vector[number],
-            "first_text": by_text[number],
-            "first_vector": by_vector[number],
-            "both": sense * max(0.0, min(text[number], vector[number])),
-            **dict(zip(_BESIDE, (*_around(text, beside), *_around(vector, beside)), strict=True)),
-            "session_text": best_text[number],
-            "session_vector": best_vector[number],
-            "speaker": speaks[seen.author],
-            "recency": latest[number],
-        }
-        if asked.first:
-            traits["time"] = within(asked, seen.at.date())
-        placed.append(Placed(seen, traits, weights))
+    traits: dict[str, Sequence[float]] = {
+        "text": text,
+        "vector": [sense * value for value in vector],
+        "first_text": _places(text),
+        "first_vector": _places(vector),
+        "both": [sense * max(0.0, min(pair)) for pair in zip(text, vector, strict=True)],
+        **dict(zip(_BESIDE, (*_around(beside, text), *_around(beside, vector)), strict=True)),
+        "session_text": _best_of(sessions, text),
+        "session_vector": _best_of(sessions, vector),
+        "speaker": [speaks[seen.author] for seen in found],
+        "recency": _lateness(found),
+    }
+    if asked.first:
+        traits["time"] = [within(asked, seen.at.date()) for seen in found]
     # How much its neighbours count depends on its length, which nobody has looked at yet.
-    guessed = {one.seen.ref: one.score - 0.5 * _beside(one) for one in placed}
-    placed.sort(key=lambda one: (-guessed[one.seen.ref], one.seen.ref))
-    return placed[:most]
+    whole, near = _summed(traits, traits, weights), _summed(traits, _BESIDE, weights)
+    guessed = [one - 0.5 * neighbours for one, neighbours in zip(whole, near, strict=True)]
+    order = sorted(range(len(found)), key=lambda number: (-guessed[number], found[number].ref))[:most]
+    return [Placed(found[one], {name: traits[name][one] for name in traits}, weights) for one in order]
+
+
+def _summed(traits: Mapping[str, Sequence[float]], names: Iterable[str], weights: Weights) -> list[float]:
+    """What some traits come to, for each that has them."""
+    worth = weights.by_name
+    sums = [0.0] * len(traits["text"])
+    for name in names:
+        weight = worth[name]
+        sums = [sum_ + weight * value for sum_, value in zip(sums, traits[name], strict=True)]
+    return sums
 
 
 def settle(
@@ -222,10 +233,6 @@ def settle(
         one.traits["reply_asked_for"] = float(words.role == "assistant" and asked.reply)
         one.traits["fact"] = facts.get(one.seen.ref, 0.0)
     return _apart(sorted(placed, key=_best_first), said)
-
-
-def _beside(one: Placed) -> float:
-    return sum(getattr(one.weights, name) * one.traits[name] for name in _BESIDE)
 
 
 def _places(values: Sequence[float]) -> list[float]:
@@ -306,7 +313,8 @@ def telling(words: Sequence[str], frequency: Mapping[str, int], documents: int) 
 def covered(worth: Mapping[str, float], texts: Sequence[str]) -> tuple[float, float]:
     """The share of a question that the best of some texts holds, and that its ten first hold together."""
     needles = {(f" {_fold(part)}" if part.isascii() else part): value for part, value in worth.items()}
-    held = [frozenset(needle for needle in needles if needle in f" {_fold(text)}") for text in texts]
+    folded = [f" {_fold(text)}" for text in texts]
+    held = [frozenset(needle for needle in needles if needle in text) for text in folded]
     best = max((sum(needles[needle] for needle in found) for found in held), default=0.0)
     together = frozenset[str]().union(*held[:10])
     return best, sum(needles[needle] for needle in together)
@@ -348,10 +356,24 @@ def _best_first(one: Placed) -> tuple[float, str]:
     return (-one.score, one.seen.ref)
 
 
-def _around(values: Sequence[float], beside: Sequence[int | None]) -> tuple[float, float, float]:
-    """What stands beside: the one before, the one after, and the two beyond them."""
-    near = [max(values[number] + 1.0, 0.0) if number is not None else 0.0 for number in beside]
-    return near[0], near[1], near[2] + near[3]
+def _beside(found: Sequence[Seen]) -> dict[int, list[int | None]]:
+    """For each, which of them stands one or two places before or after it in its thread, if it was found too."""
+    threads: dict[str, dict[int, int]] = {}
+    for number, seen in enumerate(found):
+        threads.setdefault(seen.thread, {})[seen.seq] = number
+    own = [(threads[seen.thread], seen.seq) for seen in found]
+    return {step: [thread.get(seq + step) for thread, seq in own] for step in (-2, -1, 1, 2)}
+
+
+def _around(
+    beside: Mapping[int, Sequence[int | None]], values: Sequence[float]
+) -> tuple[list[float], list[float], list[float]]:
+    """What stands beside each: the one before, the one after, and the two beyond them."""
+    near = [max(value + 1.0, 0.0) for value in values]
+    far, before, after, beyond = (
+        [0.0 if other is None else near[other] for other in beside[step]] for step in (-2, -1, 1, 2)
+    )
+    return before, after, [one + other for one, other in zip(far, beyond, strict=True)]
 
 
 def _sessions(found: Sequence[Seen]) -> list[list[int]]:

@@ -4,20 +4,20 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
-from recollect.domain.item import ANY_STATE, Episode, Fact
+from recollect.domain.item import ANY_STATE, Episode
 from recollect.domain.level import Level
 from recollect.domain.query import Query
-from recollect.policy.asked import asked
+from recollect.holdings import Outline
+from recollect.policy.asked import Asked
 from recollect.policy.pack import cost
 from recollect.policy.passing import passes
 from recollect.read import lines
 from recollect.read.evidence import Proof, Proofs
 from recollect.read.lines import Candidate
-from recollect.read.over import Ended, Made, doubted, ended, hidden, last, made
+from recollect.read.over import Ended, Made, doubted, ended, facts_said_in, hidden
 from recollect.read.portions import OfEvents, OfMemories, Portion, packed
 
 _SHARE = 3
@@ -28,8 +28,8 @@ _SAME = 0.8
 """The share of a memory's words in its event from which the two are one."""
 _ALONE = 0.1
 """What the score of a memory counts for its event, where the question does not find that: events are ranked better."""
-_SHORTEST = 9
-"""Tokens of the shortest line: no more of them are looked at than could be served."""
+SHORTEST = 12
+"""Tokens of a short line, with who said it and when: no more of them are looked at than could be served."""
 _BEHIND = 0.98
 _AS_WELL = 0.45
 """The share of the best line's score from which another may tell what holds now."""
@@ -39,6 +39,9 @@ _TO_THE_POINT = 0.2
 """The share of the best line's score from which a line may come before one that it may have replaced. Lower ones bring
 nothing more for stories, and more lines to the front that are beside the point."""
 _WORD = re.compile(r"\w+")
+
+Outlines = Mapping[EventId, Sequence[Outline]]
+"""The memories that cite each event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,8 @@ class _Entry:
 class Blended:
     """Memories and events together; from one step up, what the memories rest on, or more events without them."""
 
-    def __init__(self, known: OfMemories, proofs: Proofs, query: Query) -> None:
-        self._known, self._proofs, self._query = known, proofs, query
+    def __init__(self, known: OfMemories, proofs: Proofs, query: Query, question: Asked, made: Made) -> None:
+        self._known, self._proofs, self._query, self._question, self._made = known, proofs, query, question, made
         self._events = OfEvents(known.look, query.top_k, proofs)
 
     @property
@@ -94,8 +97,8 @@ class Blended:
         """What is served so many steps up; None where that is no more than below."""
         if step > 0:
             return self._known.at(step, page, room) if self._known.served else self._events.at(step, page, room)
-        entries = sorted(self._entries(), key=lambda entry: -entry.score)[: max(1, room // _SHORTEST)]
-        of = made(self._known.look, [one.event.id for one in entries if one.event])
+        entries = sorted(self._entries(), key=lambda entry: -entry.score)[: max(1, room // SHORTEST)]
+        of = self._made.of(one.event.id for one in entries if one.event)
         current = self._current(self._open(entries, of), of)
         ranked = self._doubted(self._ranked(_once(sorted(current, key=lambda entry: -entry.score))), of)
         best = sorted(ranked, key=lambda entry: -entry.score)
@@ -106,15 +109,11 @@ class Blended:
         kept = sorted([*own, *events], key=lambda one: place[one[0].id])
         return Portion(kept, False, bool(self._proofs.found or self._known.served), self.first)
 
-    @cached_property
-    def _asks_for_now(self) -> bool:
-        return asked(self._query.text, self._known.look.now.date()).now
-
     def _ranked(self, best: Sequence[_Entry]) -> list[_Entry]:
         """The best first; where a question asks how things stand, the latest first of those that fit about as well as
         the best: that is the likeliest to hold still."""
         first, found = [one for one in best if one.whole], [one for one in best if not one.whole]
-        if not found or not self._asks_for_now:
+        if not found or not self._question.now:
             return [*first, *found]
         least = _AS_WELL * found[0].score
         fitting = [one for one in found if one.score >= least]
@@ -147,14 +146,14 @@ class Blended:
                 entries.append(_Entry(proof.score, line, own=False, said=proof.event.ts, event=proof.event))
         return entries
 
-    def _open(self, entries: Sequence[_Entry], of: Made) -> list[_Entry]:
+    def _open(self, entries: Sequence[_Entry], of: Outlines) -> list[_Entry]:
         """The same without the events that stand for themselves while what was made of them is out of the way: nobody
         is told by the back door what was archived or deleted."""
         alone = {one.event.id for one in entries if one.event and one.line.version_id is None}
         closed = hidden(self._known.look, {id: of[id] for id in alone if id in of}, self._query.filters.without)
         return [one for one in entries if one.event is None or one.event.id not in closed]
 
-    def _current(self, entries: Sequence[_Entry], of: Made) -> list[_Entry]:
+    def _current(self, entries: Sequence[_Entry], of: Outlines) -> list[_Entry]:
         """The same, where what no longer holds says until when it did, and stands behind what holds instead."""
         shown = [one.event.id for one in entries if one.event]
         over = ended(self._known.look, {id: of[id] for id in shown if id in of})
@@ -185,12 +184,12 @@ class Blended:
                 )
         return found
 
-    def _doubted(self, entries: Sequence[_Entry], of: Made) -> list[_Entry]:
+    def _doubted(self, entries: Sequence[_Entry], of: Outlines) -> list[_Entry]:
         """As many of them as are wanted. What another line may have replaced comes behind that one where the question
         asks how things stand, and says so where both are served."""
         by = self._newer(entries, of)
         order: Sequence[int] = range(len(entries))
-        if self._asks_for_now:
+        if self._question.now:
             order = newer_first(self._moved(entries, by), len(entries))
         kept = order[: self._query.top_k]
         return [
@@ -208,7 +207,7 @@ class Blended:
             older: newer for older, newer in by.items() if not entries[older].whole and entries[newer].score >= least
         }
 
-    def _newer(self, entries: Sequence[_Entry], of: Made) -> dict[int, int]:
+    def _newer(self, entries: Sequence[_Entry], of: Outlines) -> dict[int, int]:
         """The places of lines that others among them may have replaced, each with the place of the first of those, if
         it is near enough to the question: of what is far from it nobody needs to know."""
         found_ones = [one for one in entries if not one.whole]
@@ -236,11 +235,12 @@ class Blended:
     def _said_in(self) -> dict[ItemId, Event]:
         """The event that a memory was said in, where it may be read."""
         served = [one for one in self._known.served if not isinstance(one.item.body, Episode)]
-        said_in = {one.item.id: event_id for one in served if (event_id := last(one.version)) is not None}
+        said_in = {one.item.id: event_id for one in served if (event_id := one.version.said_in) is not None}
         look = self._known.look
-        ids = sorted(set(said_in.values()))
+        events = {proof.event.id: proof.event for proof in self._proofs.found}
+        ids = sorted(set(said_in.values()) - events.keys())
         found = look.store.events_by_id(look.principal.tenant, ids, readers=look.readers) if ids else ()
-        events = {event.id: event for event in self._known.threads.seen(found)}
+        events |= {event.id: event for event in self._known.threads.seen(found)}
         return {id: events[event_id] for id, event_id in said_in.items() if event_id in events}
 
 
@@ -256,12 +256,11 @@ def newer_first(by: Mapping[int, int], count: int) -> list[int]:
     return list(placed)
 
 
-def _memories(entry: _Entry, of: Made) -> list[ItemId]:
+def _memories(entry: _Entry, of: Outlines) -> list[ItemId]:
     """The facts that a line tells: the memory itself, or what was said in the event."""
     if entry.event is None:
         return [entry.line.item_id]
-    cited = of.get(entry.event.id, ())
-    return [item.id for item, version in cited if isinstance(item.body, Fact) and last(version) == entry.event.id]
+    return [one.id for one in facts_said_in(entry.event.id, of.get(entry.event.id, ()))]
 
 
 def _once(entries: Sequence[_Entry]) -> list[_Entry]:

@@ -18,17 +18,20 @@ from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import EVIDENCE
 from recollect.policy.rank import Placed, Said
 from recollect.policy.silence import Line, Signs
+from recollect.read import memories
 from recollect.read.look import Look, seen
-from recollect.read.over import last, made
+from recollect.read.memories import Statement
+from recollect.read.over import Made
 
-REACH = 200
-"""The best texts and the best vectors that are looked at."""
-SHORTLIST = 80
-"""Those whose words are read."""
+REACH = 150
+"""The best texts and the best vectors that are looked at, at least."""
+_FURTHEST = 400
+_FOR_ONE = 2.5
+"""So many of each for a line that could be served."""
+SHORTLIST = 48
+"""Those whose words are read at least; more where more could be served."""
 _FEW = 64
 _FACTS = 10
-_STATEMENTS = frozenset({"fact", "insight", "journal", "pattern", "workflow"})
-"""What is made of single events. A summary of a thread says little about one of them."""
 _READ = 600
 _COMPARED_WORDS = 100
 _LEADS = 3
@@ -68,14 +71,15 @@ class Proofs:
     """What tells whether they speak of what is asked; None where that cannot be told."""
 
 
-def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
-    """The events in sight that may answer a question, best first; `most` are wanted."""
+def look_up(look: Look, asked: Asked, filters: Filters, most: int, known: Sequence[Statement] | None = None) -> Proofs:
+    """The events in sight that may answer a question, best first, so many that `most` can be served. `known`: the
+    memories that come near to it, where they have been looked up."""
     first = _by_words(look, asked, filters)
     sought = asked if first is None else replace(asked, words=rarest(asked.words, first.frequency))
     people = frozenset(name for hit in (first.hits if first else ()) for name in rank.named(hit.author))
     made = look.vectors(asked.without(people), asked.matter)
     hits = look.store.find_events(
-        look.principal.tenant, look.wanted(sought.words, made[0] if made else None, filters, REACH)
+        look.principal.tenant, look.wanted(sought.words, made[0] if made else None, filters, _reach(most))
     )
     asked = _timed(look, asked, filters)
     placed = rank.shortlist(asked, [seen(hit) for hit in hits.hits], max(SHORTLIST, most))
@@ -85,9 +89,14 @@ def look_up(look: Look, asked: Asked, filters: Filters, most: int) -> Proofs:
     covers = rank.coverage(asked.words[:_COMPARED_WORDS], compared)
     hops = _hops(asked, placed, events)
     said = {ref: _said(event, asked, covers[ref], hops[ref]) for ref, event in events.items()}
-    facts = _facts(look, sought, made[1] if made else None)
-    placed = rank.settle(asked, placed, said, facts)
+    if known is None:
+        known = memories.statements(look, sought, made[1] if made else None, _FACTS)
+    placed = rank.settle(asked, placed, said, _facts(known))
     return _weighed(replace(asked, core=rarest(asked.core, hits.frequency)), placed, events, hits)
+
+
+def _reach(most: int) -> int:
+    return min(_FURTHEST, max(REACH, round(_FOR_ONE * most)))
 
 
 def _by_words(look: Look, asked: Asked, filters: Filters) -> Hits | None:
@@ -129,16 +138,16 @@ def _read(look: Look, placed: Sequence[Placed]) -> dict[str, Event]:
     return {f"e:{event.id}": event for event in found}
 
 
-def rationed(look: Look, found: Sequence[Proof], served: Sequence[Item], most: Mapping[str, int]) -> Sequence[Proof]:
+def rationed(made: Made, found: Sequence[Proof], served: Sequence[Item], most: Mapping[str, int]) -> Sequence[Proof]:
     """The events without those whose words are more memories of a category than `most` of it are served."""
     if len(found) + len(served) <= min(most.values(), default=len(found) + len(served)):
         return found
-    of = made(look, [proof.event.id for proof in found])
+    of = made.of(proof.event.id for proof in found)
     counted = Counter(item.category for item in served)
     known = {item.id for item in served}
     kept: list[Proof] = []
     for proof in found:
-        said = [item for item, version in of.get(proof.event.id, ()) if last(version) == proof.event.id]
+        said = [one for one in of.get(proof.event.id, ()) if one.said_in == proof.event.id]
         open = [item for item in said if item.id in known or counted[item.category] < most.get(item.category, inf)]
         if said and not open:
             continue
@@ -170,23 +179,18 @@ def _said(event: Event, asked: Asked, covers: float, hop: float) -> Said:
     )
 
 
-def _facts(look: Look, asked: Asked, vector: bytes | None) -> dict[str, float]:
+def _facts(known: Sequence[Statement]) -> dict[str, float]:
     """How well the memories that cite an event fit the question: what was made of an event speaks for it."""
-    tenant = look.principal.tenant
-    filters = Filters(categories=look.categories, without=look.without, kinds=_STATEMENTS)
-    hits = look.store.find_items(tenant, look.wanted(asked.words, vector, filters, _FACTS)).hits
-    if not hits:
-        return {}
-    text = rank.above([hit.text or 0.0 for hit in hits], 1.0)
-    sense = rank.above([hit.cosine or 0.0 for hit in hits], 0.05)
-    fit = {hit.item_id: a + b for hit, a, b in zip(hits, text, sense, strict=True)}
-    best = max(fit.values())
+    text = rank.above([one.hit.text or 0.0 for one in known], 1.0)
+    sense = rank.above([one.hit.cosine or 0.0 for one in known], 0.05)
+    fits = [words + near for words, near in zip(text, sense, strict=True)]
+    best = max(fits, default=0.0)
     lifted: dict[str, float] = {}
-    for item_id, (_, version) in look.store.speaking(tenant, list(fit), readers=look.readers).items():
-        for witness in (witness for bullet in version.bullets for witness in bullet.witnesses):
+    for one, fit in zip(known, fits, strict=True):
+        for witness in (witness for bullet in one.version.bullets for witness in bullet.witnesses):
             if isinstance(witness, EventWitness | ChunkWitness):
                 ref = f"e:{witness.event_id}"
-                lifted[ref] = max(lifted.get(ref, 0.0), rank.relative(fit[item_id], best))
+                lifted[ref] = max(lifted.get(ref, 0.0), rank.relative(fit, best))
     return lifted
 
 

@@ -22,7 +22,7 @@ from recollect.policy.hammer import places
 from recollect.policy.pack import Piece, cost, pack
 from recollect.read import slices
 from recollect.read.look import Look
-from recollect.read.over import doubt, made
+from recollect.read.over import Made, doubt
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
 from recollect.read.shown import Shown, current
 from recollect.read.slices import Anchor, Slice, Threads
@@ -290,10 +290,13 @@ def shown_event(look: Look, event: Event, thread: Held, readable: Readable) -> S
     tenant = look.principal.tenant
     first, last = max(1, event.seq - _AROUND), event.seq + _AROUND
     near = look.store.events(tenant, event.item_id, first, last, readers=look.readers)
-    of = {item.id: version for item, version in made(look, [event.id]).get(event.id, ())}
+    of = [one.id for one in Made(look).of([event.id]).get(event.id, ())]
     seen = look.readable(of) & readable(of)
-    held = [one for item_id in sorted(seen) if (one := look.store.item(tenant, item_id)) is not None]
-    memories = [Shown(one.item, one.rev, of[one.item.id], (event,), doubt=doubt(look, one.item)) for one in held]
+    held = look.store.speaking(tenant, sorted(seen), readers=look.readers)
+    memories = [
+        Shown(one.item, one.rev, version, (event,), doubt=doubt(look, one.item))
+        for _, (one, version) in sorted(held.items())
+    ]
     return Shown(thread.item, thread.rev, None, near, event, memories)
 
 

@@ -9,7 +9,7 @@ from recollect.domain.item import Item
 from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
-from recollect.holdings import Hit, Wanted
+from recollect.holdings import Hit, Outline, Wanted
 from recollect.policy import access
 from recollect.policy.categories import EVIDENCE, AllBut, Allowed, Only
 from recollect.policy.rank import Seen
@@ -53,15 +53,15 @@ class Look:
         """Whether a memory is of a category and a kind that are served here."""
         return self.allowed.holds(item.category) and (self.kinds is None or item.kind in self.kinds)
 
-    def may_ask_for(self, item: Item) -> bool:
+    def may_ask_for(self, item: Item | Outline) -> bool:
         """Whether a memory is of a kind that is served here, and of a category that is, if only on request."""
         granted = (self.within_reach or self.allowed).holds(item.category)
         return granted and (self.kinds is None or item.kind in self.kinds)
 
     def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
         """Those of these items that are in sight, whatever their category: whether words may be shown."""
-        held = [self.store.item(self.principal.tenant, item_id) for item_id in ids]
-        return self._open([one.item for one in held if one is not None and not one.withdrawn])
+        held = self.store.items_by_id(self.principal.tenant, sorted(set(ids)))
+        return self._open([one.item for one in held if not one.withdrawn])
 
     def _open(self, items: Sequence[Item]) -> frozenset[ItemId]:
         """Those that may be read, and hold no private words of others."""
@@ -116,12 +116,4 @@ def agent_reader(agent_id: str) -> str:
 
 def seen(hit: Hit) -> Seen:
     """A hit as ranking takes it."""
-    return Seen(
-        ref=hit.ref,
-        thread=hit.item_id,
-        seq=hit.seq,
-        at=hit.ts,
-        author=hit.author,
-        text=hit.text,
-        cosine=hit.cosine,
-    )
+    return Seen(hit.ref, hit.item_id, hit.seq, hit.ts, hit.author, hit.text, hit.cosine)

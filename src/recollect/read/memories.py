@@ -12,7 +12,7 @@ from recollect.domain.observation import Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
 from recollect.domain.version import Version
-from recollect.holdings import Hit, Hits
+from recollect.holdings import Held, Hit, Hits
 from recollect.policy import favour, rank
 from recollect.policy.asked import Asked, rarest
 from recollect.policy.categories import Categories
@@ -24,6 +24,8 @@ REACH = 50
 CONSIDERED = 24
 RELATED = 2
 _WHOLE = 100
+_STATEMENTS = frozenset({"fact", "insight", "journal", "pattern", "workflow"})
+"""What is made of single events. A summary of a thread says little about one of them."""
 _MINUTE = timedelta(minutes=1)
 
 
@@ -43,6 +45,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A memory as the indexes found it: its words, and how well they fit."""
+
+    version: Version
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
 class Memories:
     """What was found, best first, how sure it is that there is an answer, and what the question's words are worth."""
 
@@ -53,6 +63,8 @@ class Memories:
     filters: Filters
     nearest: float = 0.0
     """The best cosine of a memory that is no thread."""
+    statements: Sequence[Statement] = ()
+    """The memories among those that were looked at that say something themselves: threads only tell of it."""
 
 
 def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, most: int) -> Memories:
@@ -78,7 +90,20 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
         version, against = known.speaking[item_id][1], known.contested.get(item_id, frozenset())
         found.append(Found(item, version, sum(signals.values()), signals, against=against))
     found = rationed(sorted(found, key=lambda one: (-one.score, one.item.id)), categories)
-    return _weighed(asked, found, hits, known.edges, filters)
+    return replace(_weighed(asked, found, hits, known.edges, filters), statements=_statements(hits, known.speaking))
+
+
+def statements(look: Look, asked: Asked, vector: bytes | None, most: int) -> list[Statement]:
+    """The memories, threads apart, that come nearest to a question by words, and those that do by their sense."""
+    filters = effective(look, asked, Filters(kinds=_STATEMENTS))
+    hits = look.store.find_items(look.principal.tenant, look.wanted(asked.words, vector, filters, most))
+    ids = [hit.item_id for hit in hits.hits]
+    return _statements(hits, look.store.speaking(look.principal.tenant, ids, readers=look.readers))
+
+
+def _statements(hits: Hits, speaking: Mapping[ItemId, tuple[Held, Version]]) -> list[Statement]:
+    spoken = [(hit, *speaking[hit.item_id]) for hit in hits.hits if hit.item_id in speaking]
+    return [Statement(version, hit) for hit, held, version in spoken if not isinstance(held.item.body, Episode)]
 
 
 def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:

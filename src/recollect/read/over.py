@@ -1,21 +1,20 @@
 """What became of what was said: the events whose memories were replaced, until when they held, and by what; and those
 whose memories are out of the way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
-from recollect.domain.item import Active, Episode, Expired, Fact, Item
+from recollect.domain.item import Active, Item
 from recollect.domain.version import Version
-from recollect.domain.witness import EventWitness
+from recollect.holdings import Outline
 from recollect.policy.currency import MAY_REPLACE
 from recollect.read.look import Look
 
-Made = Mapping[EventId, Sequence[tuple[Item, Version]]]
-"""The memories that cite an event, each with the version that speaks for it."""
+_SHOWN = frozenset({"active", "expired"})
 _FURTHEST = 8
 """How often something may have been replaced that was replaced itself."""
 
@@ -30,41 +29,40 @@ class Ended:
     now: Event | None
 
 
-def made(look: Look, events: Sequence[EventId]) -> Made:
-    """What was made of these events, threads apart."""
-    tenant, store = look.principal.tenant, look.store
-    cited = store.citing(tenant, list(events)) if events else ()
-    held = store.speaking(tenant, sorted({one.item_id for one in cited}), readers=look.readers)
-    found: dict[EventId, dict[ItemId, tuple[Item, Version]]] = {}
-    for one in cited:
-        if one.item_id in held and not isinstance(held[one.item_id][0].item.body, Episode):
-            kept, version = held[one.item_id]
-            for event_id in one.events:
-                found.setdefault(event_id, {})[one.item_id] = kept.item, version
-    return {id: list(found[id].values()) for id in events if id in found}
+class Made:
+    """What was made of events, threads apart. Each event is looked up once."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self._known: dict[EventId, Sequence[Outline]] = {}
+
+    def of(self, events: Iterable[EventId]) -> dict[EventId, Sequence[Outline]]:
+        """The memories that cite each of these events; those that none cites are left out."""
+        wanted = list(dict.fromkeys(events))
+        unknown = [id for id in wanted if id not in self._known]
+        if unknown:
+            found = self._look.store.outlines(self._look.principal.tenant, unknown, readers=self._look.readers)
+            self._known |= {id: found.get(id, ()) for id in unknown}
+        return {id: self._known[id] for id in wanted if self._known[id]}
 
 
-def hidden(look: Look, made: Made, without: frozenset[str]) -> frozenset[EventId]:
+def hidden(look: Look, made: Mapping[EventId, Sequence[Outline]], without: frozenset[str]) -> frozenset[EventId]:
     """Of these events, those whose memories are all out of the way for who looks: archived, deleted, or of a category
     that is left out. What was replaced is not: it says until when it held; nor is what was forgotten for want of use,
     since now it is asked for, nor a fact of a category that is served on request: that it was said is evidence."""
 
-    def served(item: Item) -> bool:
-        kept = isinstance(item.state, Active | Expired) or item.superseded_by is not None
+    def served(item: Outline) -> bool:
+        kept = item.state in _SHOWN or item.superseded_by is not None
         return kept and look.may_ask_for(item) and item.category not in without
 
-    unserved = {id: items for id, items in made.items() if not any(served(item) for item, _ in items)}
-    readable = look.readable({item.id for items in unserved.values() for item, _ in items})
-    return frozenset(id for id, items in unserved.items() if any(item.id in readable for item, _ in items))
+    unserved = {id: items for id, items in made.items() if not any(served(item) for item in items)}
+    readable = look.readable({item.id for items in unserved.values() for item in items})
+    return frozenset(id for id, items in unserved.items() if any(item.id in readable for item in items))
 
 
-def ended(look: Look, made: Made) -> dict[EventId, Ended]:
+def ended(look: Look, made: Mapping[EventId, Sequence[Outline]]) -> dict[EventId, Ended]:
     """Of these events, those whose memories are over."""
-    said = {
-        id: items
-        for id, cited in made.items()
-        if (items := [item for item, version in cited if isinstance(item.body, Fact) and last(version) == id])
-    }
+    said = {id: items for id, cited in made.items() if (items := facts_said_in(id, cited))}
     over = {id: [item for item in items if _is_over(item, look.moment)] for id, items in said.items()}
     told = _instead(look, [item for items in over.values() for item in items])
     return {
@@ -76,6 +74,11 @@ def ended(look: Look, made: Made) -> dict[EventId, Ended]:
         for id, items in over.items()
         if items
     }
+
+
+def facts_said_in(event_id: EventId, cited: Iterable[Outline]) -> list[Outline]:
+    """Of the memories that cite an event, the facts that were said in it."""
+    return [one for one in cited if one.kind == "fact" and one.said_in == event_id]
 
 
 def doubted(look: Look, shown: Mapping[ItemId, datetime]) -> dict[ItemId, ItemId]:
@@ -105,11 +108,11 @@ def doubt(look: Look, item: Item) -> Item | None:
     return min((one for one in held if one.id in seen), key=lambda one: one.origin_at, default=None)
 
 
-def _is_over(item: Item, now: datetime) -> bool:
+def _is_over(item: Outline, now: datetime) -> bool:
     return item.valid_to is not None and item.valid_to <= now
 
 
-def _instead(look: Look, items: Sequence[Item]) -> dict[ItemId, Event]:
+def _instead(look: Look, items: Sequence[Outline]) -> dict[ItemId, Event]:
     """The events that tell what holds instead of these, each followed to the end."""
     tenant, store = look.principal.tenant, look.store
     by = {item.id: item.superseded_by for item in items if item.superseded_by}
@@ -123,7 +126,7 @@ def _instead(look: Look, items: Sequence[Item]) -> dict[ItemId, Event]:
         by = {id: _next(known, newer) for id, newer in by.items() if newer in known}
     by = {id: newer for id, newer in by.items() if newer in known}
     seen = look.sees(known[newer][0] for newer in by.values())
-    events = {id: event_id for id, newer in by.items() if newer in seen and (event_id := last(known[newer][1]))}
+    events = {id: event_id for id, newer in by.items() if newer in seen and (event_id := known[newer][1].said_in)}
     read = store.events_by_id(tenant, sorted(set(events.values())), readers=look.readers) if events else ()
     readable = look.readable({event.item_id for event in read})
     known_by = [event for event in read if look.at is None or event.ts <= look.at]
@@ -134,12 +137,3 @@ def _instead(look: Look, items: Sequence[Item]) -> dict[ItemId, Event]:
 def _next(known: dict[ItemId, tuple[Item, Version]], newer: ItemId) -> ItemId:
     after = known[newer][0].superseded_by
     return after or newer
-
-
-def last(version: Version) -> EventId | None:
-    """The event that a memory was said in: the last that it names."""
-    quoted = [bullet.quotation for bullet in version.bullets if bullet.quotation]
-    if quoted:
-        return quoted[-1].excerpts[-1].event_id
-    named = [one for bullet in version.bullets for one in bullet.witnesses if isinstance(one, EventWitness)]
-    return named[-1].event_id if named else None

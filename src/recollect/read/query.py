@@ -15,16 +15,17 @@ from recollect.domain.scope import Principal
 from recollect.domain.text import tokens
 from recollect.domain.turn import Mode, Reason, Task
 from recollect.policy import level, rank, silence
-from recollect.policy.asked import asked
+from recollect.policy.asked import Asked, asked
 from recollect.policy.categories import EVIDENCE, SHIPPED, Categories, kinds, parse
 from recollect.policy.pack import cost, pack
 from recollect.ports import Embedder, Store
 from recollect.read import delta, evidence, lines, memories
-from recollect.read.blend import Blended
+from recollect.read.blend import SHORTEST, Blended
 from recollect.read.evidence import Proofs
 from recollect.read.lines import Candidate
 from recollect.read.look import Look
-from recollect.read.memories import Found, Memories
+from recollect.read.memories import Found, Memories, Statement
+from recollect.read.over import Made
 from recollect.read.portions import RAW, Kept, OfEvents, OfMemories, Portion
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
 
@@ -141,39 +142,40 @@ class Reader:
         self, portions: OfMemories | OfEvents | Blended, query: Query, step: int, page: int, room: int
     ) -> Portion | None:
         if isinstance(portions, OfMemories) and step > 0 and portions.proofs is None:
-            portions.proofs = self._rationed(portions, portions.events)
+            portions.proofs = self._rationed(portions, portions.events, Made(portions.look))
         return portions.at(step, max(0, page), room)
 
     def _portions(self, look: Look, query: Query, agent: str | None) -> OfMemories | OfEvents | Blended:
+        question = asked(query.text, look.now.date())
         match query.source:
             case Source.MEMORY:
-                return self._memories(look, query, agent, self._found(look, query))
+                return self._memories(look, query, question, agent, self._found(look, query, question))
             case Source.EVIDENCE:
-                return OfEvents(look, query.top_k, self._proofs(look, query, 0.0))
+                return OfEvents(look, query.top_k, self._proofs(look, query, question, 0.0))
             case Source.ANY:
-                found = self._found(look, query)
+                found = self._found(look, query, question)
                 if _of_memories_alone(query):
-                    return self._memories(look, query, agent, found)
-                proofs = self._looked_up(look, query)
+                    return self._memories(look, query, question, agent, found)
+                proofs = self._looked_up(look, query, question, found.statements)
                 if self._weighs and (speaks := _speaks(query, found, proofs)) is not None:
                     found = found if speaks else replace(found, found=())
                     proofs = _trusted(proofs) if speaks else replace(proofs, found=())
                 proofs = _without_noise(proofs, query.threshold, FAINT)
-                known = self._memories(look, query, agent, found)
-                proofs = self._rationed(known, proofs)
+                known = self._memories(look, query, question, agent, found)
+                made = Made(look)
+                proofs = self._rationed(known, proofs, made)
                 known.proofs = _without_noise(proofs, query.threshold, NOISE)
-                return Blended(known, proofs, query)
+                return Blended(known, proofs, query, question, made)
 
     @property
     def _weighs(self) -> bool:
         """Whether the line between an answer and silence was fitted to this embedder."""
         return self._embedder is not None and self._embedder.profile.weighed
 
-    def _found(self, look: Look, query: Query) -> Memories:
-        question = asked(query.text, look.now.date())
+    def _found(self, look: Look, query: Query, question: Asked) -> Memories:
         return memories.look_up(look, question, query.filters, self._categories, query.top_k or MOST)
 
-    def _memories(self, look: Look, query: Query, agent: str | None, known: Memories) -> OfMemories:
+    def _memories(self, look: Look, query: Query, question: Asked, agent: str | None, known: Memories) -> OfMemories:
         best = max((one.score for one in known.found), default=0.0)
         least = max(ABSTAIN, NOISE * best)
         found = [one for one in known.found if _enough(one.score, known.confidence, query.threshold, least)]
@@ -183,7 +185,7 @@ class Reader:
         served = [*first, *(one for one in found if one.item.id not in taken)]
         served += memories.related(look, known, served) if found else []
         served = memories.rationed(served, self._categories)
-        return OfMemories(look, query, served, found, known.worth, lambda: self._proofs(look, query, NOISE))
+        return OfMemories(look, query, served, found, known.worth, lambda: self._proofs(look, query, question, NOISE))
 
     def _whole(self, look: Look, query: Query, agent: str | None, filters: Filters) -> list[Found]:
         """What is served before anything found: the categories whose context is `all`, to an agent or to who names
@@ -194,18 +196,19 @@ class Reader:
         pieces = [lines.of_memory(one, query.form, look, {}, None).piece for one in every]
         return [every[packed.place] for packed in pack(pieces, max(1, query.budget_tokens // _WHOLE_SHARE), {})]
 
-    def _proofs(self, look: Look, query: Query, noise: float) -> Proofs:
+    def _proofs(self, look: Look, query: Query, question: Asked, noise: float) -> Proofs:
         """The events that may answer, without those that fit so much worse than the best."""
-        return _without_noise(self._looked_up(look, query), query.threshold, noise)
+        return _without_noise(self._looked_up(look, query, question), query.threshold, noise)
 
-    def _looked_up(self, look: Look, query: Query) -> Proofs:
-        return evidence.look_up(look, asked(query.text, look.now.date()), query.filters, query.top_k or MOST)
+    def _looked_up(self, look: Look, query: Query, question: Asked, known: Sequence[Statement] | None = None) -> Proofs:
+        most = max(query.top_k or 0, query.budget_tokens // SHORTEST)
+        return evidence.look_up(look, question, query.filters, most, known)
 
-    def _rationed(self, known: OfMemories, proofs: Proofs) -> Proofs:
+    def _rationed(self, known: OfMemories, proofs: Proofs, made: Made) -> Proofs:
         """The events, of each category no more than its rag_length says, with the memories that are served."""
         most = {name: most for name in self._categories.contexts if (most := self._categories.most(name)) is not None}
         served = [one.item for one in known.served]
-        return replace(proofs, found=evidence.rationed(known.look, proofs.found, served, most))
+        return replace(proofs, found=evidence.rationed(made, proofs.found, served, most))
 
     def _observed(self, look: Look, query: Query, kept: Kept) -> list[Observation]:
         used = _versions(kept)

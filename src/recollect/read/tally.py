@@ -9,7 +9,7 @@ from recollect.domain.ids import TenantId
 from recollect.domain.observation import Observation, Operation, Used
 from recollect.ports import Store
 
-MOST = 250
+MOST = 500
 LONGEST = timedelta(seconds=5)
 
 

@@ -111,18 +111,8 @@ def find(tx: Tx, engine: Engine, sought: Sought, wanted: Wanted) -> Hits:
             break
         depth *= _DEEPER
     hits: list[Hit] = []
-    mark = sought.value
+    mark, words, cosines = sought.value, proposed.text, proposed.cosine
     for key in dict.fromkeys([*text, *near]):
         id, item_id, seq, ts, author = confirmed[key]
-        hits.append(
-            Hit(
-                ref=mark + id,
-                item_id=item_id,
-                text=proposed.text.get(key),
-                cosine=proposed.cosine.get(key),
-                seq=seq,
-                ts=rows.moment(ts),
-                author=author,
-            )
-        )
+        hits.append(Hit(mark + id, item_id, rows.moment(ts), words.get(key), cosines.get(key), seq, author))
     return Hits(hits, proposed.documents, proposed.frequency)

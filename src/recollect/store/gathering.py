@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from recollect.domain.event import Event
-from recollect.domain.ids import ItemId
+from recollect.domain.ids import EventId, ItemId
 from recollect.domain.relation import Relation
 from recollect.domain.scope import NOBODY, Readers
 from recollect.domain.version import Version
-from recollect.holdings import Held
+from recollect.holdings import Held, Outline
 from recollect.store import privacy, rows
 from recollect.store.fingerprint import fingerprint
 from recollect.store.reading import held_columns, read_held
@@ -32,6 +32,29 @@ def speaking(tx: Tx, items: Sequence[ItemId], readers: Readers = None) -> Mappin
     )
     spoken = [(rows.read_version(row[:_WIDTH]), read_held(row[_WIDTH:])) for row in found]
     return {held.item.id: (held, version) for version, held in spoken}
+
+
+def outlines(tx: Tx, events: Sequence[EventId], readers: Readers = None) -> Mapping[EventId, Sequence[Outline]]:
+    """The live memories of which a live version cites one of these events, each as the version tells it that speaks."""
+    if not events:
+        return {}
+    seen, values = privacy.versions_for(readers)
+    found = tx.all(
+        "select cited.event_id, i.id, i.kind, i.category, i.state, i.valid_to, i.superseded_by, v.bullets from "
+        "(select distinct w.event_id, c.item_id from witnesses w "
+        "join versions c on c.tenant = w.tenant and c.id = w.version_id and not c.withdrawn "
+        "where w.tenant = :tenant and w.event_id in :ids[]) as cited "
+        "join items i on i.tenant = :tenant and i.id = cited.item_id and not i.withdrawn and i.kind <> 'episode' "
+        "join versions v on v.tenant = :tenant and v.item_id = i.id "
+        f"where {' and '.join([SPEAKS, *seen])} order by i.id",
+        ids=list(events),
+        **values,
+    )
+    cited: dict[EventId, list[Outline]] = {}
+    for event_id, id, kind, category, state, valid_to, superseded_by, bullets in found:
+        outline = Outline(id, kind, category, state, rows.moment(valid_to), superseded_by, rows.said_in(bullets))
+        cited.setdefault(event_id, []).append(outline)
+    return cited
 
 
 def replaced(tx: Tx, by: Sequence[ItemId]) -> list[Held]:

@@ -105,6 +105,15 @@ def item(tx: Tx, item_id: ItemId) -> Held | None:
     return read_held(row) if row else None
 
 
+def items_by_id(tx: Tx, ids: Sequence[ItemId]) -> list[Held]:
+    if not ids:
+        return []
+    found = tx.all(
+        f"select {_HELD} from items i where i.tenant = :tenant and i.id in :ids[] order by i.id", ids=list(ids)
+    )
+    return [read_held(row) for row in found]
+
+
 def items(tx: Tx, filters: Filters, sight: Sight, page: Page) -> list[Held]:
     wanted, values = filtered(filters)
     seen, more = in_sight(sight)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
 from recollect.domain import codec
+from recollect.domain import version as versions
 from recollect.domain.event import Event, Span, Trust
 from recollect.domain.ids import CauseId, EventId, ItemId, JobId, RecordId, Rev, Seq, VersionId
 from recollect.domain.item import (
@@ -231,12 +232,21 @@ def read_version(row: Row) -> Version:
         item_id=ItemId(item_id),
         level=Level(level),
         content=content,
-        bullets=tuple(codec.decode(Bullet, bullet) for bullet in json.loads(bullets)),
+        bullets=_read_bullets(bullets),
         derived_from=derived_from,
         derivation=Derivation(derivation) if derivation else None,
         created_at=moment(created_at),
         quality_score=quality_score,
     )
+
+
+def said_in(bullets: str) -> EventId | None:
+    """The event that a memory was said in, by the bullets of the version that speaks for it."""
+    return versions.said_in(_read_bullets(bullets))
+
+
+def _read_bullets(bullets: str) -> tuple[Bullet, ...]:
+    return tuple(codec.decode(Bullet, bullet) for bullet in json.loads(bullets))
 
 
 # -- relations and contradictions -------------------------------------------------------------------------

@@ -24,7 +24,20 @@ from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
-from recollect.holdings import Citing, Found, Held, Hits, Kept, Known, Receipt, Rooted, Tombstone, Vector, Wanted
+from recollect.holdings import (
+    Citing,
+    Found,
+    Held,
+    Hits,
+    Kept,
+    Known,
+    Outline,
+    Receipt,
+    Rooted,
+    Tombstone,
+    Vector,
+    Wanted,
+)
 from recollect.store import door, dumping, finding, gathering, observing, outbox, privacy, reading, records, rows, turns
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev
@@ -172,6 +185,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.item(tx, item_id)
 
+    def items_by_id(self, tenant: TenantId, ids: Sequence[ItemId]) -> Sequence[Held]:
+        with self._engine.read(tenant) as tx:
+            return reading.items_by_id(tx, ids)
+
     def items(self, tenant: TenantId, filters: Filters, sight: Sight, page: Page) -> Sequence[Held]:
         with self._engine.read(tenant) as tx:
             return reading.items(tx, filters, sight, page)
@@ -246,6 +263,12 @@ class SqlStore:
     def kept_for(self, tenant: TenantId, user_id: str) -> Kept:
         with self._engine.read(tenant) as tx:
             return reading.kept_for(tx, user_id)
+
+    def outlines(
+        self, tenant: TenantId, events: Sequence[EventId], *, readers: Readers = None
+    ) -> Mapping[EventId, Sequence[Outline]]:
+        with self._engine.read(tenant) as tx:
+            return gathering.outlines(tx, events, readers)
 
     def citing(self, tenant: TenantId, events: Sequence[EventId]) -> Sequence[Citing]:
         with self._engine.read(tenant) as tx:
