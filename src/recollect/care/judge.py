@@ -14,6 +14,7 @@ from recollect.domain.item import Item
 from recollect.domain.judgement import Chances
 from recollect.domain.record import Open
 from recollect.domain.relation import Relation
+from recollect.domain.version import Version
 from recollect.errors import ModelFailed
 from recollect.policy import bands, currency, pairs, prompts
 from recollect.policy.pairs import Pair, Ruling
@@ -77,8 +78,13 @@ def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId
         for held, version in others
         if _both_hold(own, held.item) and frozenset((held.item.id, item_id)) not in known
     ]
+    turns = _messages(bench.store, tenant, [version for _, version in found.values()])
+    said_before = [currency.said(item) <= currency.said(own) for item, _ in open_pairs]
     rulings = _told(
-        bench, tenant, words, [(text, currency.said(item) <= currency.said(own)) for item, text in open_pairs]
+        bench,
+        tenant,
+        (words, turns[item_id]),
+        [((text, turns[item.id]), before) for (item, text), before in zip(open_pairs, said_before, strict=True)],
     )
     now = bench.clock.now()
     told = [(item, text, ruling) for (item, text), ruling in zip(open_pairs, rulings, strict=True)]
@@ -94,6 +100,18 @@ def judge(bench: Bench, tenant: TenantId, item_id: ItemId, near: Sequence[ItemId
     settled = {item.id for item in (*over, *by)}
     doubtful = [(item, one.clash) for item, _, one in told if one.perhaps and item.id not in settled]
     return Judged([*changes, *_doubts(bench, tenant, own, doubtful, now)], revs)
+
+
+def _messages(store: Store, tenant: TenantId, versions: Sequence[Version]) -> dict[ItemId, str]:
+    """What a judge is shown of each memory: the message that it was said in, where it is short and the only one."""
+    said_in = {one.item_id: next(iter(one.quoted)) for one in versions if len(one.quoted) == 1}
+    texts = {event.id: event.text for event in store.events_by_id(tenant, sorted(set(said_in.values())))}
+    return {
+        one.item_id: pairs.in_context(one.content, texts[said_in[one.item_id]])
+        if said_in.get(one.item_id) in texts
+        else one.content
+        for one in versions
+    }
 
 
 def _own(own: Item, over: Sequence[Item], by: Sequence[Item], now: datetime) -> list[Change]:
@@ -173,13 +191,17 @@ def _doubts(
     return changes
 
 
-def _told(bench: Bench, tenant: TenantId, words: str, near: Sequence[tuple[str, bool]]) -> list[_Found]:
+def _told(
+    bench: Bench, tenant: TenantId, own: tuple[str, str], near: Sequence[tuple[tuple[str, str], bool]]
+) -> list[_Found]:
     """By rules and the judge where they are sure; the rest by a language model where there is one and it answers.
     Of each neighbour it is known whether it was said before: what is said later may tell of a change."""
-    others = [text for text, _ in near]
-    asked = [(text, words) if before else (words, text) for text, before in near]
-    chances = _chances(bench.judge, asked)
-    rulings = [pairs.judged(*pair, said) for pair, said in zip(asked, chances, strict=True)]
+    words, turn = own
+    others = [text for (text, _), _ in near]
+    asked = [(text, words) if before else (words, text) for (text, _), before in near]
+    heard = [(other, turn) if before else (turn, other) for (_, other), before in near]
+    chances = _chances(bench.judge, heard)
+    rulings = [pairs.judged(*pair, said) for pair, said in zip(heard, chances, strict=True)]
     try:
         rulings = of_one_matter(bench.embedder, asked, rulings)
     except ModelFailed as failed:

@@ -113,6 +113,8 @@ _FLOOR = 1e-4
 _TELLING = 0.25
 """What a clue must weigh to be named."""
 _CERTAIN = 0.98
+_SHORT = 280
+"""Characters of a message that is judged as a whole."""
 _JUDGED = "judge_"
 _NEVER = "never"
 
@@ -154,6 +156,13 @@ def judged(a: str, b: str, chances: Chances | None = None) -> Ruling:
         sure=verdict in CLASHES and chance >= scale.lines.store,
         perhaps=chance >= scale.lines.perhaps,
     )
+
+
+def in_context(words: str, message: str) -> str:
+    """What a judge is shown of a statement that somebody made in a message: all of that where it is short. A change is
+    often told in the sentence beside the one that is kept."""
+    speaker, framed, _ = words.partition(": ")
+    return f"{speaker}: {' '.join(message.split())}" if framed and len(message) <= _SHORT else words
 
 
 def came_true_since(earlier: str, later: str) -> bool:

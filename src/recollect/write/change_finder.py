@@ -12,7 +12,7 @@ from itertools import groupby
 from recollect.domain.ids import EventId
 from recollect.errors import ModelFailed
 from recollect.policy import currency
-from recollect.policy.pairs import Pair, Ruling, judged
+from recollect.policy.pairs import Pair, Ruling, in_context, judged
 from recollect.ports import Embedder, Judge
 from recollect.write.commit import Commit, Decided, Known
 from recollect.write.draft import Draft, about
@@ -79,7 +79,7 @@ class ChangeFinder:
         self, commit: Commit, decided: Decided, draft: Draft, vector: bytes, now: datetime
     ) -> Iterator[Known]:
         """What lies near a statement, still holds, and may be replaced by it."""
-        near = commit.known(draft, vector, decided, commit.profile.link_min)
+        near = commit.known(draft, vector, decided, commit.profile.floor)
         if not near:
             return
         new = commit.item(draft, now)
@@ -91,7 +91,7 @@ class ChangeFinder:
 
     def _told_of_change(self, stated: Sequence[_Stated]) -> list[_Stated]:
         """Those that change what they lie near, as the judge finds; none where it fails."""
-        pairs = [(one.near.version.content, one.draft.text) for one in stated]
+        pairs = [(one.near.version.content, in_context(one.draft.text, one.draft.witnesses[-1].text)) for one in stated]
         try:
             chances = self.judge.compare(pairs) if pairs else ()
         except ModelFailed as failed:

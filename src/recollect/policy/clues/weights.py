@@ -142,7 +142,7 @@ RULES: dict[str, tuple[float, float, float, float]] = {
 BOTH_LINE = 0.524
 BOTH_SAME = 0.540
 BOTH_STORE = 0.971
-BOTH_PERHAPS = 0.027
+BOTH_PERHAPS = 0.035
 BOTH: dict[str, tuple[float, float, float, float]] = {
     "abbreviated": (0.066, 0.078, 0.003, -0.148),
     "about_one_side": (-0.141, 0.084, -0.064, 0.121),

@@ -25,8 +25,9 @@ from recollect.policy.speech.sentences import CORRECTS, Sentence, sentences, wor
 from recollect.policy.speech.third_person import told
 from recollect.policy.wording import Sound, check, check_quotation
 
-ENOUGH, _ALONE = 1.2, -0.5
-"""What a sentence must be worth; less where it is all that somebody tells an assistant, or opens a thread."""
+ENOUGH, _ALONE, _OF_ONESELF = 1.2, -0.35, -0.8
+"""What a sentence must be worth; less where it is all that somebody tells an assistant, or opens a thread, and least
+where it is about the speaker: the first thing that anybody tries."""
 _SURE, _WEIGHTY, _NUMBER, _PLAIN, _ASKS_ONLY, _REST = 0.39, 0.37, 0.73, 0.89, -1.35, -1.45
 """What counts for it: the odds that it is worth keeping, importance, whether it tells a number, how likely it is a
 plain statement, plan, decision or rule, whether it asks. Fitted to the verdicts of docs/readings."""
@@ -164,8 +165,9 @@ class _Reader:
             return worth.keep >= (max(self._bar, ASKED) if self._asks(place, number) else self._bar)
         people = {name_of(turn) for turn in self._turns[max(0, place - _BACK) : place + 1] if is_person(turn)}
         alone = not place or len(self._said(place)) == len(people) == 1  # among people, one sentence is mostly banter
-        alone = alone and not self._idle(place, number, ("question",))
-        return self._value(place, number, worth) >= (_ALONE if alone else ENOUGH)
+        alone = alone and not self._idle(place, number, ("question",)) and not self._assents(place, number)
+        least = ENOUGH if not alone else _OF_ONESELF if _SELF.match(self._text(place, number)) else _ALONE
+        return self._value(place, number, worth) >= least
 
     def _value(self, place: int, number: int, worth: Weighed) -> float:
         odds = math.log((worth.keep + 0.001) / (1.001 - worth.keep))
