@@ -214,3 +214,17 @@ def test_the_cap_of_a_day_holds_for_them_too(world: World, tmp_path: Path, wait:
     for greeting in GREETINGS:
         talk.say(*greeting)
     assert talk.say("Mira", LEFT) == []
+
+
+def test_a_memory_is_judged_with_all_of_the_short_message_that_it_was_said_in(world: World, tmp_path: Path):
+    judge = Listening()
+    talk = Talk(world, tmp_path, judge=judge)
+    talk.say("Mira", "I live in Leeds, near the canal.")
+    judge.asked.clear()
+    said = "The boxes are unpacked, hooray! I live in Porto now. The cat hates the stairs."
+    assert talk.say("Mira", said)
+    later = {after for asked in judge.asked for _, after in asked}
+    assert later == {f"Mira: {said}"}
+    judge.asked.clear()
+    talk.say("Mira", f"I live in Ghent now. {'The weather is so-so and the trams are late. ' * 8}")
+    assert all(len(after) < 280 for asked in judge.asked for _, after in asked)

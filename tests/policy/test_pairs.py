@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recollect.domain.judgement import Chances
-from recollect.policy.pairs import Pair, judged
+from recollect.policy.pairs import Pair, in_context, judged
 from tests.hunt import examples
 
 TEXTS = st.text(max_size=80)
@@ -156,3 +156,10 @@ def test_a_ruling_is_the_same_whichever_statement_comes_first(a: str, b: str, ch
     one, other = judged(a, b, chances), judged(b, a, chances)
     assert one.verdict is other.verdict
     assert one.chances.contradiction == pytest.approx(other.chances.contradiction)
+
+
+def test_a_statement_is_shown_with_all_of_a_short_message_and_alone_where_the_message_is_long():
+    said = "got the actual files.\n every picture is square"
+    assert in_context("Thabo: every picture is square", said) == "Thabo: got the actual files. every picture is square"
+    assert in_context("Thabo: every picture is square", said * 20) == "Thabo: every picture is square"
+    assert in_context("Every picture is square.", said) == "Every picture is square."
