@@ -1,5 +1,6 @@
-"""What the clues weigh. Made by training/combine.py: do not edit. BOTH_SAME, BOTH_PERHAPS and SECOND_LINE were moved by hand
-when the networks came to reckon alike on every processor (docs/adr/0022): to be made again with the next teaching."""
+"""What the clues weigh. Made by training/combine.py: do not edit. BOTH_SAME, BOTH_PERHAPS and SECOND_LINE were moved by
+hand when the networks came to reckon alike on every processor (docs/adr/0022): make them again with the next teaching.
+"""
 
 LABELS = ("contradiction", "same", "refines", "compatible")
 
