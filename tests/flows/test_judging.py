@@ -15,13 +15,14 @@ from recollect import Memory, Principal, Role
 from recollect.care import judge as judging
 from recollect.care.judge import Bench, Judged
 from recollect.custody import Deps
-from recollect.domain.change import Link, Note, Revise, Verb, revise
+from recollect.domain.change import Derive, Link, Note, Revise, Verb, revise
 from recollect.domain.embedding import Profile
 from recollect.domain.event import Trust
 from recollect.domain.ids import RecordId, TenantId
 from recollect.domain.item import Active
 from recollect.domain.judgement import Chances
 from recollect.domain.prompt import Prompt
+from recollect.domain.quotation import Excerpt
 from recollect.domain.record import Open, Resolved, Verdict
 from recollect.domain.relation import Relation
 from recollect.errors import ModelFailed, Stale
@@ -112,6 +113,29 @@ def test_what_no_longer_holds_is_over_from_when_the_other_began_and_nothing_is_i
     assert (after.superseded_by, after.valid_to, after.state) == (new.item.id, new.item.origin_at, Active())
     assert world.held(new.item).item.valid_to is None
     assert judging.judge(bench, world.tenant, own.item.id, [other.item.id]) == Judged([]), "it is settled"
+
+
+class Overhearing(Told):
+    """A judge to whom only what stands beside the words of a memory tells of a change."""
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Chances]:
+        self.asked.append(list(pairs))
+        return [sure(0.01, update=0.97 if "haha" in later else 0.0) for _, later in pairs]
+
+
+def test_what_is_said_beside_a_memory_raises_a_doubt_and_ends_nothing(world: World):
+    _, [black, sweet] = world.say("I drink it black.", "I drink it sweet. haha, that is over!")
+    old, new = world.keep(), world.keep()
+    part = world.quoted(sweet, words="I drink it sweet.", excerpts=(Excerpt(sweet.id, 0, 17),))
+    world.apply(Derive(world.quoting(old, black)), Derive(world.version(new, content=part.text, bullets=(part,))))
+    judge = Overhearing(0.0)
+    told = judging.judge(Bench(world.store, world.clock, judge), world.tenant, new.id, [old.id])
+    assert [[later for _, later in asked] for asked in judge.asked] == [
+        [f"{sweet.author}: {sweet.text}"],
+        [f"{sweet.author}: I drink it sweet."],
+    ]
+    [edge] = [change.relation for change in told.changes if isinstance(change, Link)]
+    assert (edge.from_id, edge.to_id, len(told.changes)) == (new.id, old.id, 1)
 
 
 def test_an_update_by_who_may_not_say_so_ends_nothing(world: World):

@@ -199,9 +199,10 @@ def _told(
     words, turn = own
     others = [text for (text, _), _ in near]
     asked = [(text, words) if before else (words, text) for (text, _), before in near]
-    heard = [(other, turn) if before else (turn, other) for (_, other), before in near]
+    heard = [(other, turn) if before else (turn, other) for (_, other), before in near] if bench.judge else asked
     chances = _chances(bench.judge, heard)
     rulings = [pairs.judged(*pair, said) for pair, said in zip(heard, chances, strict=True)]
+    rulings = _sure_by_themselves(bench.judge, asked, heard, rulings)
     try:
         rulings = of_one_matter(bench.embedder, asked, rulings)
     except ModelFailed as failed:
@@ -222,6 +223,22 @@ def _told(
     for number, verdict in zip(unsure, prompts.compared(answer, len(unsure)), strict=True):
         told[number] = _written(verdict, rulings[number])
     return told
+
+
+def _sure_by_themselves(
+    judge: Judge | None,
+    asked: Sequence[tuple[str, str]],
+    heard: Sequence[tuple[str, str]],
+    rulings: Sequence[Ruling],
+) -> list[Ruling]:
+    """The same, none of them sure unless the statements by themselves are, too: what else the messages say may raise a
+    doubt, but ends nothing and is put on no record."""
+    again = [number for number, ruling in enumerate(rulings) if ruling.sure and heard[number] != asked[number]]
+    found = list(rulings)
+    for number, said in zip(again, _chances(judge, [asked[number] for number in again]), strict=True):
+        if not pairs.judged(*asked[number], said).sure:
+            found[number] = replace(rulings[number], sure=False)
+    return found
 
 
 def of_one_matter(
