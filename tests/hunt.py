@@ -6,5 +6,9 @@ import os
 TIMES = int(os.environ.get("RECOLLECT_HUNT", "0"))
 
 
+LONG = TIMES > 0
+"""Whether what differs little from what is tried anyway is tried, too: more seeds, more roles on the slower engine."""
+
+
 def examples(count: int) -> int:
     return count * max(TIMES, 1)

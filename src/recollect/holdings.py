@@ -138,7 +138,7 @@ class Hit(NamedTuple):
 class Hits:
     """What was found, best text scores and best cosines united, and how common the words are.
 
-    `documents` and `frequency` count the texts of the whole index; they may be estimates.
+    `documents` and `frequency` count the texts that the asker may see; they may be estimates.
     """
 
     hits: Sequence[Hit]

@@ -13,7 +13,7 @@ from recollect.domain.event import Event
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.holdings import Vector, Wanted
-from recollect.store.postgres import finding
+from recollect.store.postgres import word_counts
 from recollect.store.postgres.engine import PostgresEngine
 from recollect.store.postgres.finding import Finder, _Near
 from recollect.store.sql import SqlStore
@@ -171,11 +171,12 @@ def test_however_many_pass_their_words_are_found(engine: PostgresEngine, mine: i
     assert set(found) <= own
 
 
-def test_how_common_a_word_is_is_judged_by_a_part_of_the_table(engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch):
+def test_how_common_a_word_is_is_judged_by_a_part_of_the_texts(engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch):
     fill(found_world(engine), 300, 20)
     world = found_world(engine)
     fill(world, 900, 21)
-    monkeypatch.setattr(finding, "_COUNTED", 200)
+    monkeypatch.setattr(word_counts, "_COUNTED", 200)
+    monkeypatch.setattr(word_counts, "_SAMPLE", 300)
     asked = Wanted(words=("tea", "3"), filters=Filters(), sight=EVERYTHING, limit=5)
     found = world.store.find_events(world.tenant, asked)
     assert 600 <= found.frequency["tea"] <= 900
@@ -197,7 +198,7 @@ def test_a_tenant_that_has_most_of_a_table_finds_its_own_alone(postgres_database
         for searching, said in ((world, own), (other, None)):
             found = {hit.ref[2:] for hit in searching.store.find_events(searching.tenant, asked).hits}
             assert found == said if said else len(found) == 3
-            assert engine._finder._sizes[searching.tenant, Sought.EVENTS].alone is (searching is world)
+            assert engine._finder._counts._sizes[searching.tenant, EVERYTHING].alone is (searching is world)
     finally:
         engine.close()
 

@@ -6,14 +6,17 @@ for, as many as a budget of places in the index allows, and always one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 
 BUDGET = 4_000
 _BUDGET_PER_DOCUMENT = 1 / 200
+_FIRST_TEXTS = 200
+"""Texts of nobody's that are counted along: how rare a word is shows only against more than a handful."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase of a query, and in how many texts its rarest word is."""
+    """A phrase of a query, and in how many texts it is."""
 
     text: str
     frequency: int
@@ -34,3 +37,8 @@ def rarest(asked: Sequence[Phrase], documents: int, budget: int = BUDGET) -> lis
             break
         kept.append(phrase)
     return kept
+
+
+def weight(frequency: int, documents: int) -> float:
+    """How much a phrase tells: the rarer, the more."""
+    return max(1e-6, log((documents + _FIRST_TEXTS - frequency + 0.5) / (frequency + 0.5)))

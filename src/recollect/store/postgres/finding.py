@@ -2,8 +2,7 @@
 
 import threading
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import log
+from dataclasses import replace
 
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
@@ -11,8 +10,9 @@ from recollect.holdings import Wanted
 from recollect.store.finding import confirm, passing_events, passing_items
 from recollect.store.postgres.pool import Connection
 from recollect.store.postgres.tx import sent
+from recollect.store.postgres.word_counts import Size, WordCounts
 from recollect.store.postgres.words import folded
-from recollect.store.rarity import Phrase, rarest
+from recollect.store.rarity import Phrase, rarest, weight
 from recollect.store.tx import Engine, Key, Proposed, Row, Sought, Tx
 from recollect.store.words import phrases
 
@@ -23,12 +23,8 @@ _AHEAD = 2
 """How much further down is looked at once where filters or sight narrow the question."""
 _DEEPEST = 20_000
 """How far down is looked where few pass and there are many of them."""
-_COUNTED = 2_000
-_FIRST_TEXTS = 200
-_AVERAGED = 10_000
 _DRIFT = 1.25
 _SMALL = 5_000
-_REMEMBERED = 20_000
 _WIDEST = 1_000
 _OWNER = "substr(rtrim(rtrim(x.ref, '0123456789'), '.'), 3)"
 _EVENT_OF = f"case when x.ref < 'd' then {_OWNER} else substr(x.ref, 3) end"
@@ -45,17 +41,6 @@ def place_of_vectors(connection: Connection) -> str:
     return str(row[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How much a tenant has, counted when its journal was this long."""
-
-    seq: int
-    documents: int
-    average: float
-    alone: bool
-    """Most rows of its part of the table are the tenant's."""
-
-
 class Finder:
     """What the indexes of one database propose. It remembers counts, nothing else."""
 
@@ -63,16 +48,15 @@ class Finder:
         self._in = vectors_in
         self._exact_up_to = exact_up_to
         self._guard = threading.Lock()
-        self._sizes: dict[tuple[TenantId, Sought], Size] = {}
-        self._frequencies: dict[tuple[TenantId, str], tuple[int, int]] = {}
+        self._counts = WordCounts()
         self._vectors: dict[tuple[TenantId, str], tuple[int, int]] = {}
 
     def propose(self, tx: Tx, engine: Engine, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
         row = tx.one("select seq from tenants where tenant = :tenant")
         seq = int(row[0]) if row else 0
-        size = self._size(tx, sought, seq)
+        size = self._counts.size(tx, wanted.sight, seq)
         asked = {word: [text for p in phrases(word) if (text := folded(p)).strip()] for word in wanted.words}
-        known = self._counted(tx, [p for found in asked.values() for p in found], seq, size)
+        known = self._counts.frequencies(tx, wanted.sight, [p for found in asked.values() for p in found], seq, size)
         kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
         near = _Near(tx, sought, wanted, self._in) if wanted.vector is not None and wanted.embedder else None
         few = near is None or self._count_vectors(tx, wanted.embedder or "", seq) <= self._exact_up_to
@@ -91,54 +75,6 @@ class Finder:
 
     # -- words ----------------------------------------------------------------------------------------------
 
-    def _size(self, tx: Tx, sought: Sought, seq: int) -> Size:
-        """How many texts there are, and how long those of one kind are on average."""
-        known = self._sizes.get((tx.tenant, sought))
-        if known and known.seq <= seq <= (known.seq * _DRIFT if known.seq > _SMALL else known.seq):
-            return known
-        row = tx.one(
-            "select (select count(*) from docs where tenant = :tenant), "
-            "(select avg(octets)::float8 from "
-            "(select octets from docs where tenant = :tenant and ref >= :mark and ref < :end limit :some) as few), "
-            "(select c.reltuples from pg_catalog.pg_class c "
-            "where c.oid = (select d.tableoid from docs d where d.tenant = :tenant limit 1))",
-            mark=sought.value,
-            end=f"{sought.value}~",
-            some=_AVERAGED,
-        )
-        assert row is not None
-        size = Size(seq, int(row[0]), max(1.0, float(row[1] or 1)), 0 < float(row[2] or 0) <= 2 * row[0])
-        with self._guard:
-            self._sizes[tx.tenant, sought] = size
-        return size
-
-    def _counted(self, tx: Tx, asked: Sequence[str], seq: int, size: Size) -> dict[str, int]:
-        """In how many texts each phrase is, about so where it is in many; one that has no word is left out. Counts of
-        common ones are remembered for longer."""
-        found: dict[str, int] = {}
-        unknown: list[str] = []
-        for phrase in dict.fromkeys(asked):
-            count, at = self._frequencies.get((tx.tenant, phrase), (0, -1))
-            if at == seq or (count >= _COUNTED and at <= seq <= at * _DRIFT):
-                found[phrase] = count
-            else:
-                unknown.append(phrase)
-        if unknown:
-            counted = tx.all(
-                "select phrase, texts from recollect_frequencies(:phrases, :most, :alone) "
-                "where current_setting('app.tenant') = :tenant",
-                phrases=unknown,
-                most=_COUNTED,
-                alone=size.alone,
-            )
-            with self._guard:
-                if len(self._frequencies) > _REMEMBERED:
-                    self._frequencies.clear()
-                for phrase, texts in counted:
-                    found[phrase] = min(int(texts), size.documents)
-                    self._frequencies[tx.tenant, phrase] = (found[phrase], seq)
-        return found
-
     def _texts(
         self,
         tx: Tx,
@@ -154,9 +90,9 @@ class Finder:
             "select ref, score from recollect_find(:phrases, :weights, :mark, :average, :depth, :among, :alone) "
             "where current_setting('app.tenant') = :tenant",
             phrases=[phrase.text for phrase in kept],
-            weights=[_weight(phrase.frequency, size.documents) for phrase in kept],
+            weights=[weight(phrase.frequency, size.documents) for phrase in kept],
             mark=sought.value,
-            average=size.average,
+            average=size.average(sought),
             depth=depth,
             among=among,
             alone=size.alone,
@@ -363,8 +299,3 @@ class _Near:
 def _narrows(wanted: Wanted) -> bool:
     sight = wanted.sight
     return wanted.filters != Filters() or sight.users is not None or sight.projects is not None
-
-
-def _weight(frequency: int, documents: int) -> float:
-    """How much a phrase tells: the rarer, the more. As on SQLite, whose index begins with some texts of nobody's."""
-    return max(1e-6, log((documents + _FIRST_TEXTS - frequency + 0.5) / (frequency + 0.5)))

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,61 +12,50 @@ from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
 from recollect.holdings import Wanted
-from recollect.store.rarity import Phrase, rarest
-from recollect.store.sqlite.resident.catalog import NOTHING
+from recollect.store.rarity import Phrase
+from recollect.store.sqlite.resident.catalog import NOTHING, Withheld
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes, unit
 from recollect.store.sqlite.resident.columns import Mask
 from recollect.store.sqlite.resident.following import Follower, Position
 from recollect.store.sqlite.tx import token
-from recollect.store.sqlite.words import Vocabulary
+from recollect.store.sqlite.word_scores import Visible, WordScores, visible
+from recollect.store.sqlite.words import phrases_of
 from recollect.store.tx import Key, Proposed, Sought, Tx
 
 RESIDENT = 2 << 30
 """Bytes of tenants that are kept in memory; those asked least recently make room."""
-_MARGIN = 3
 _EXACTLY = 32
 """So many of the best are compared by their floats."""
 _MASKS = 8
-_ODD = {Sought.EVENTS: 0, Sought.ITEMS: 1}
-_YES = 1
 # The tenant's token counts for next to nothing. Not for nothing: the score of a text would be 0 / 0, and with that no
 # number at all, where the mean length of the texts in the file is six words.
 _SCORE = "bm25(texts, 1e-9, 1.0)"
-
-
-@dataclass(frozen=True, slots=True)
-class Passing:
-    """Which texts pass: by their place in the catalog, and by their row in the file. None where all do."""
-
-    docs: Mask | None
-    rows: bytes | None
 
 
 class Finder:
     """What the indexes of one file propose. Safe to be asked by several threads."""
 
     def __init__(self, newest: Callable[[TenantId], Position | None], bits_above: int = BITS_ABOVE) -> None:
-        self._vocabulary = Vocabulary()
         self._newest = newest
         self._bits_above = bits_above
         self._tenants: OrderedDict[TenantId, Follower] = OrderedDict()
-        self._masks: OrderedDict[tuple[TenantId, int, Sought, Filters, Sight], Passing] = OrderedDict()
+        self._masks: OrderedDict[tuple[TenantId, int, Sought, Filters, Sight], Mask | None] = OrderedDict()
+        self._visibles: OrderedDict[tuple[TenantId, int, Sight], Visible] = OrderedDict()
         self._guard = threading.Lock()
 
     def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
         """(ref, score) of the texts with any of the words, best first."""
-        documents = _documents(tx)
-        asked = [phrase for word in words for phrase in self._vocabulary.phrases(tx, word, documents)]
+        asked = [Phrase(phrase, 1) for word in words for phrase in phrases_of(word)]
         found = (
             tx.all(
                 f"select coalesce('e:' || e.id, 'v:' || v.id), -{_SCORE} from texts "
                 "left join events e on e.rid = texts.rowid / 2 and texts.rowid % 2 = 0 and e.tenant = :tenant "
                 "left join versions v on v.rid = texts.rowid / 2 and texts.rowid % 2 = 1 and v.tenant = :tenant "
                 f"where texts match :match order by {_SCORE} limit :limit",
-                match=_match(tx, rarest(asked, documents)),
+                match=_match(tx, asked),
                 limit=limit,
             )
-            if any(phrase.frequency for phrase in asked)
+            if asked
             else []
         )
         return [(ref, score) for ref, score in found if ref]
@@ -76,21 +65,13 @@ class Finder:
         with follower.lock:
             follower.follow(tx)
             question = _Question(tx, follower, sought, self._passing(tx, follower, sought, wanted), depth)
-            documents = sum(docs.size for docs in follower.catalog.docs.values())
-            asked = {word: self._vocabulary.phrases(tx, word, documents) for word in wanted.words}
-            match = _match(tx, rarest([phrase for found in asked.values() for phrase in found], documents))
+            words = WordScores(tx, follower, self._visible(tx, follower, wanted.sight), wanted.words, _shared(tx))
             near = question.near(wanted.embedder, wanted.vector)
-            text, more_text = question.texts(match, near.rows if near else []) if match else ({}, False)
+            text, more_text = words.best(sought, question.passing, depth, near.rows if near else [])
             cosine = question.cosines(near, list(text)) if near else {}
-        frequency = {word: min((p.frequency for p in found), default=0) for word, found in asked.items()}
-        return Proposed(
-            text,
-            cosine,
-            more_text,
-            near is not None and near.more,
-            documents,
-            {w: min(f, documents) for w, f in frequency.items()},
-        )
+            return Proposed(
+                text, cosine, more_text, near is not None and near.more, words.visible.documents, words.frequency
+            )
 
     def _follower(self, tenant: TenantId) -> Follower:
         with self._guard:
@@ -102,22 +83,40 @@ class Finder:
                 self._tenants.popitem(last=False)
             return follower
 
-    def _passing(self, tx: Tx, follower: Follower, sought: Sought, wanted: Wanted) -> Passing:
+    def _passing(self, tx: Tx, follower: Follower, sought: Sought, wanted: Wanted) -> Mask | None:
+        """Which texts pass, by their place in the catalog. None where all do."""
         withheld = follower.withheld(tx, sought, wanted.sight.readers)
-        # Who looks matters only where something is kept from them: the others share what passes.
-        sight = wanted.sight if withheld != NOTHING else replace(wanted.sight, readers=None)
+        sight = _shared_sight(wanted.sight, [withheld])
         name = (tx.tenant, follower.generation, sought, wanted.filters, sight)
         with self._guard:
-            known = self._masks.get(name)
-        if known is not None:
-            return known
-        mask = follower.catalog.passing(sought, wanted.filters, sight, withheld)
-        made = Passing(mask, None if mask is None else _spread(follower.catalog.docs[sought]["rid"], mask))
+            if name in self._masks:
+                return self._masks[name]
+        made = follower.catalog.passing(sought, wanted.filters, sight, withheld)
         with self._guard:
             self._masks[name] = made
             while len(self._masks) > _MASKS:
                 self._masks.popitem(last=False)
         return made
+
+    def _visible(self, tx: Tx, follower: Follower, sight: Sight) -> Visible:
+        withheld = {sought: follower.withheld(tx, sought, sight.readers) for sought in Sought}
+        sight = _shared_sight(sight, withheld.values())
+        name = (tx.tenant, follower.generation, sight)
+        with self._guard:
+            known = self._visibles.get(name)
+        if known is not None:
+            return known
+        made = visible(follower.catalog, sight, withheld)
+        with self._guard:
+            self._visibles[name] = made
+            while len(self._visibles) > _MASKS:
+                self._visibles.popitem(last=False)
+        return made
+
+
+def _shared_sight(sight: Sight, withheld: Iterable[Withheld]) -> Sight:
+    """Who looks matters only where something is kept from them: the others share what passes."""
+    return sight if any(one != NOTHING for one in withheld) else replace(sight, readers=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,56 +139,8 @@ class _Question:
     tx: Tx
     follower: Follower
     sought: Sought
-    passing: Passing
+    passing: Mask | None
     depth: int
-
-    def texts(self, match: str, near: Sequence[Key]) -> tuple[dict[Key, float], bool]:
-        """The best texts by their row, then those of the near ones that match too; and whether there may be more.
-
-        Both come out of one walk through the index.
-        """
-        known, margin = set(near), self.depth * _MARGIN
-        found = self._matching(match, near, margin + len(near))
-        scored = self._by_length(found)
-        ranked = sorted(scored.items(), key=lambda pair: -pair[1])
-        others = sum(row not in known for row, _ in found)
-        best = dict(ranked[: self.depth])
-        return {**best, **{row: scored[row] for row in near if row in scored}}, others >= margin or len(ranked) > len(
-            best
-        )
-
-    def _matching(self, match: str, near: Sequence[Key], limit: int) -> list[tuple[int, float]]:
-        values: dict[str, object] = {}
-        among = first = ""
-        if self.passing.rows is not None:
-            among = f"and substr(:rows, texts.rowid / 2 + 1, 1) = x'{_YES:02x}'"
-            values["rows"] = self.passing.rows
-        if near:
-            first = "substr(:near, texts.rowid / 2 + 1, 1) desc, "
-            chosen = np.array(near, np.int64)
-            values["near"] = _spread(chosen, np.ones(len(chosen), np.bool_))
-        found = self.tx.all(
-            f"select texts.rowid / 2, -{_SCORE} from texts "
-            f"where texts match :match and texts.rowid % 2 = {_ODD[self.sought]} {among} "
-            f"and :tenant is not null order by {first} 2 desc limit :limit",
-            match=match,
-            limit=limit,
-            **values,
-        )
-        return [(row, score) for row, score in found]
-
-    def _by_length(self, found: Sequence[tuple[int, float]]) -> dict[Key, float]:
-        """Scores for texts of unequal length; the index itself does not keep lengths. Others' texts fall out here."""
-        if not found:
-            return {}
-        rows = np.array([row for row, _ in found], np.int64)
-        scores = np.array([score for _, score in found])
-        octets = self.follower.catalog.docs[self.sought]["octets"]
-        places = self.follower.catalog.places_of(self.sought, rows)
-        known = places >= 0
-        share = octets[places[known]] / max(1.0, float(octets.mean()) if len(octets) else 1.0)
-        adapted = scores[known] / np.sqrt(0.35 + 0.65 * share)
-        return dict(zip(rows[known].tolist(), adapted.tolist(), strict=True))
 
     def near(self, embedder: str | None, vector: bytes | None) -> _Near | None:
         """The nearest vectors that pass; None where there are none to compare with."""
@@ -199,7 +150,7 @@ class _Question:
         codes = self.follower.codes(self.tx, embedder, len(query), self.sought)
         if not codes.size:
             return None
-        passing = None if self.passing.docs is None else self.passing.docs[codes.rows["doc"]]
+        passing = None if self.passing is None else self.passing[codes.rows["doc"]]
         best, cosines = codes.best(query, passing, self.depth)
         cosines[:_EXACTLY] = self._exactly(query, codes, best[:_EXACTLY], cosines[:_EXACTLY])
         more = len(best) < (codes.size if passing is None else int(passing.sum()))
@@ -243,20 +194,9 @@ class _Question:
         return np.array([exact.get(rid, cosine) for rid, cosine in zip(rids, cosines, strict=True)], np.float32)
 
 
-def _spread(rows: NDArray[np.int64], mask: Mask) -> bytes:
-    """A byte for every row of the file up to the last one: whether it is among these."""
-    chosen = rows[mask]
-    spread = np.zeros(int(chosen.max()) + 1 if len(chosen) else 0, np.uint8)
-    spread[chosen] = _YES
-    return spread.tobytes()
-
-
-def _documents(tx: Tx) -> int:
-    row = tx.one(
-        "select coalesce((select max(rid) from events), 0) + coalesce((select max(rid) from versions), 0) "
-        "where :tenant is not null"
-    )
-    return int(row[0]) if row else 0
+def _shared(tx: Tx) -> bool:
+    """Whether the file has other tenants, too."""
+    return tx.one("select 1 from tenants where tenant <> :tenant limit 1") is not None
 
 
 def _match(tx: Tx, kept: Sequence[Phrase]) -> str:
@@ -265,5 +205,4 @@ def _match(tx: Tx, kept: Sequence[Phrase]) -> str:
     if not kept:
         return ""
     wanted = "text:(" + " OR ".join(phrase.quoted for phrase in kept) + ")"
-    others = tx.one("select 1 from tenants where tenant <> :tenant limit 1")
-    return f"tenant:{token(tx.tenant)} AND {wanted}" if others else wanted
+    return f"tenant:{token(tx.tenant)} AND {wanted}" if _shared(tx) else wanted

@@ -1,4 +1,4 @@
-"""Words of a query as SQLite's text index takes them, and how common they are there."""
+"""Words of a query as SQLite's text index takes them."""
 
 import threading
 from functools import lru_cache
@@ -6,48 +6,9 @@ from typing import Any, cast
 
 import apsw
 
-from recollect.store.rarity import Phrase
-from recollect.store.tx import Tx
 from recollect.store.words import phrases
 
-_COMMON = 2_000
-_REMEMBERED = 50_000
-_DRIFT = 1.25
 _TOKENIZER = ["unicode61", "remove_diacritics", "2"]
-
-
-class Vocabulary:
-    """How many texts hold a word, for all tenants of a file.
-
-    The index has to walk through all places of a word to count them. What was counted is remembered until there are
-    more or fewer texts; of a common word, until there are a quarter more or fewer.
-    """
-
-    def __init__(self) -> None:
-        self._counted: dict[str, tuple[int, int]] = {}
-        self._guard = threading.Lock()
-
-    def frequency(self, tx: Tx, token: str, documents: int) -> int:
-        known = self._counted.get(token)
-        if known:
-            drift = _DRIFT if known[0] >= _COMMON else 1
-            if known[1] <= documents * drift and documents <= known[1] * drift:
-                return known[0]
-        row = tx.one("select doc from vocabulary where term = :term and :tenant is not null", term=token)
-        found = int(row[0]) if row else 0
-        with self._guard:
-            if len(self._counted) >= _REMEMBERED:
-                self._counted.clear()
-            self._counted[token] = (found, documents)
-        return found
-
-    def phrases(self, tx: Tx, word: str, documents: int) -> list[Phrase]:
-        """What a word is looked for by; a phrase without a letter or a digit is left out."""
-        found: list[Phrase] = []
-        for phrase in phrases(word):
-            if parts := tokens(phrase):
-                found.append(Phrase(phrase, min(self.frequency(tx, part, documents) for part in parts)))
-        return found
 
 
 class _Tokenizer:
@@ -75,3 +36,8 @@ def _tokenizer() -> _Tokenizer:
 def tokens(text: str) -> tuple[str, ...]:
     """The words that the text index makes of a text."""
     return _tokenizer()(text)
+
+
+def phrases_of(word: str) -> list[str]:
+    """What a word is looked for by; a phrase without a letter or a digit is left out."""
+    return [phrase for phrase in phrases(word) if tokens(phrase)]

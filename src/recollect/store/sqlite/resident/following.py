@@ -14,6 +14,7 @@ from recollect.store.speaking import SPEAKS
 from recollect.store.sqlite.resident import catalog
 from recollect.store.sqlite.resident.catalog import NOTHING, Catalog, Withheld
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes
+from recollect.store.sqlite.resident.postings import Postings
 from recollect.store.tx import Row, Sought, Tx
 
 _TOO_MUCH = 5_000
@@ -38,7 +39,10 @@ class Follower:
     def __init__(self, newest: Callable[[], Position | None], bits_above: int = BITS_ABOVE) -> None:
         self.lock = threading.RLock()
         self.catalog = Catalog()
+        self.postings = Postings()
         self.generation = 0
+        self.ahead = False
+        """Whether the transaction that looks is older than what is loaded."""
         self._newest = newest
         self._bits_above = bits_above
         self._codes: dict[tuple[str, int, Sought], Codes] = {}
@@ -47,7 +51,7 @@ class Follower:
 
     @property
     def nbytes(self) -> int:
-        return self.catalog.nbytes + sum(codes.nbytes for codes in self._codes.values())
+        return self.catalog.nbytes + self.postings.nbytes + sum(codes.nbytes for codes in self._codes.values())
 
     def codes(self, tx: Tx, embedder: str, dimension: int, sought: Sought) -> Codes:
         """The vectors of an embedder, loaded when it is first asked for."""
@@ -61,12 +65,14 @@ class Follower:
     def follow(self, tx: Tx) -> None:
         """As far as the transaction can see; what was loaded for a later moment stays."""
         now = position(tx)
+        self.ahead = False
         if now is None or now == self._at:
             return
         known = self._at
         if known is None or not self._continues(tx, known, now):
             self._load(tx)
         elif now.rev < known.rev:
+            self.ahead = True
             return
         else:
             self._catch_up(tx, known)
@@ -113,6 +119,7 @@ class Follower:
         for sql in (_NEWEST, _PROMOTED):
             for batch in _batches(tx.each(sql)):
                 self.catalog.put_speakers(batch)
+        self.postings.forget()
 
     def _read_docs(self, tx: Tx) -> None:
         """The events and versions that are not known yet."""
@@ -120,6 +127,7 @@ class Follower:
             known = self.catalog.docs[sought]["rid"]
             for batch in _batches(tx.each(sql, known=int(known[-1]) if len(known) else 0)):
                 self.catalog.put_docs(sought, batch)
+                self.postings.changed(place(sought, row[0]) for row in batch)
 
     def _read_vectors(self, tx: Tx, codes: Codes, embedder: str, sought: Sought, after: int | None) -> None:
         """All vectors, or those that came after a revision."""
@@ -166,6 +174,7 @@ class Follower:
             self._read_docs(tx)
         if touched:
             self.catalog.put_speakers(tx.all(_SPEAKERS, ids=touched))
+            self.postings.changed(place(Sought.ITEMS, row[0]) for row in tx.all(_VERSIONS, ids=touched))
         for (embedder, _, sought), codes in self._codes.items():
             self._read_vectors(tx, codes, embedder, sought, after=known.rev)
 
@@ -194,6 +203,11 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
 def _count(tx: Tx, sql: str, **values: object) -> int:
     row = tx.one(sql, **values)
     return int(row[0]) if row else 0
+
+
+def place(sought: Sought, rid: int) -> int:
+    """The row of a text in the text index."""
+    return 2 * rid + (sought is Sought.ITEMS)
 
 
 def position(tx: Tx) -> Position | None:
@@ -227,6 +241,8 @@ _SPEAKERS = (
     f"select i.id, (select v.rid from versions v where v.tenant = i.tenant and v.item_id = i.id and {SPEAKS}) "
     "from items i where i.tenant = :tenant and i.id in :ids[]"
 )
+_VERSIONS = f"select rid from versions where tenant = :tenant and item_id in :ids[] and level = {int(Level.R3)}"
+"""What a memory is called by may have changed, and its versions are found by that."""
 _COUNT = (
     "select count(*) from vectors where tenant = :tenant and embedder = :embedder and ref >= :first and ref < :last"
 )

@@ -1,0 +1,93 @@
+"""Scores come of what the asker may see. Two stores in which ana has the same memories, one of them full of what others
+wrote, give her the same answers, byte for byte, with the same scores and the same reasons."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recollect.custody import Deps
+from recollect.domain.ids import Rev
+from recollect.domain.item import Visibility
+from recollect.domain.query import Answer, Query, Source
+from recollect.domain.scope import Principal, Role
+from recollect.memory import Memory
+from recollect.store.sidecar import FileErasures, FileSeal
+from recollect.write.message import Message
+from tests.hunt import examples
+from tests.store.conftest import new_world
+from tests.worlds import DAWN, Ticking, World
+
+WORDS = "harbour kettle ladder marble orchard pebble quarry ribbon saddle timber".split()
+said = st.lists(st.sampled_from(WORDS), min_size=2, max_size=6).map(
+    lambda words: f"We saw the {' and the '.join(words)}."
+)
+
+
+def memory_of(world: World, beside: Path, principal: Principal, clock: Ticking) -> Memory:
+    return Memory(Deps(world.store, clock, FileErasures(beside / "erasures"), FileSeal(beside / "key")), principal)
+
+
+def ana(world: World, beside: Path) -> Memory:
+    principal = Principal(tenant=world.tenant, id="ana", role=Role.MEMBER, projects=frozenset({"harbour"}))
+    return memory_of(world, beside, principal, Ticking())
+
+
+def neighbours(world: World, elsewhere: World, beside: Path) -> Sequence[Callable[[str], object]]:
+    """Those who write things that ana may not see: another user, an agent into its silo, another project, another
+    tenant, and a colleague of her project who says something in private."""
+    clock = Ticking(DAWN + timedelta(days=300))  # ids that are not hers
+    ben = memory_of(world, beside, Principal(tenant=world.tenant, id="ben", role=Role.MEMBER), clock)
+    robin = Principal(tenant=world.tenant, id="robin", role=Role.AGENT, agent_id="robin", users=frozenset({"ben"}))
+    silo = memory_of(world, beside, robin, clock)
+    cleo = Principal(tenant=world.tenant, id="cleo", role=Role.MEMBER, projects=frozenset({"quarry"}))
+    project = memory_of(world, beside, cleo, clock)
+    stranger = memory_of(elsewhere, beside, Principal(tenant=elsewhere.tenant, id="ana", role=Role.ADMIN), clock)
+    colleague = memory_of(world, beside, replace(cleo, id="dora", projects=frozenset({"harbour"})), clock)
+    return (
+        lambda text: ben.remember(text, thread_id="b"),
+        lambda text: silo.remember(text, thread_id="s", visibility=Visibility.AGENT_SILO),
+        lambda text: project.remember(text, thread_id="q", project_id="quarry"),
+        lambda text: stranger.ingest([Message(text=text, author="ana", role="user")], thread_id="t"),
+        lambda text: colleague.append(
+            [Message(text=f"My diagnosis is asthma. {text}", author="dora", role="user")],
+            thread_id="h",
+            project_id="harbour",
+            visibility=Visibility.PROJECT_SHARED,
+        ),
+    )
+
+
+def told(memory: Memory, question: str) -> list[Answer]:
+    """All of it but the tenant's revision, which counts every write."""
+    return [
+        replace(memory.query(Query(text=question, source=source, explain=True)), turn_id="", rev=Rev(0))
+        for source in (Source.ANY, Source.MEMORY, Source.EVIDENCE)
+    ]
+
+
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    own=st.lists(said, min_size=1, max_size=8, unique=True),
+    noise=st.lists(st.tuples(st.integers(0, 4), said), min_size=1, max_size=25),
+    question=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True).map(" ".join),
+)
+def test_what_others_write_moves_no_score(
+    store, tmp_path: Path, own: list[str], noise: list[tuple[int, str]], question
+):
+    answers: list[list[Answer]] = []
+    for others in ([], noise):
+        world, elsewhere = new_world(store), new_world(store)
+        memory = ana(world, tmp_path)
+        writers = neighbours(world, elsewhere, tmp_path)
+        for place, text in enumerate(own):
+            for number, words in others[place :: len(own)]:
+                writers[number](words)
+            memory.remember(text, thread_id="a")
+            if place == len(own) // 2:
+                told(memory, question)
+        answers.append(told(memory, question))
+    assert answers[0] == answers[1]
