@@ -393,6 +393,8 @@ def _repeats(message: Message, event: Event) -> bool:
     told, the words must be enough to be recognised by."""
     if (message.text, message.author, message.role) != (event.text, event.author, event.role):
         return False
+    if not repeats.as_believed(message, event):
+        return False
     return message.ts == event.ts if message.ts else len(message.text.split()) >= RECOGNISED
 
 
