@@ -167,7 +167,7 @@ def _read(path: Path) -> Iterator[Credential]:
 
 
 def _credential(entry: Mapping[str, Any]) -> Credential:
-    reach = {key: frozenset(map(str, entry[key])) if key in entry else None for key in ("users", "projects")}
+    reach = {key: _names(key, entry[key]) if key in entry else None for key in ("users", "projects", "relays")}
     principal = Principal(
         tenant=tenant_id(str(entry["tenant"])),
         id=str(entry["id"]),
@@ -175,11 +175,19 @@ def _credential(entry: Mapping[str, Any]) -> Credential:
         agent_id=str(entry["agent"]) if "agent" in entry else None,
         users=reach["users"],
         projects=reach["projects"],
+        relays=reach["relays"],
     )
     kept = str(entry["sha256"])
     if len(kept) != 64 or not set(kept) <= set("0123456789abcdef"):
         raise Invalid(f"the sha256 of the credential {entry['name']!r} is none")
     return Credential(str(entry["name"]), kept, principal, moment(str(entry["created_at"])))
+
+
+def _names(key: str, given: object) -> frozenset[str]:
+    """A list of names; one text would be taken for a list of letters."""
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in cast(list[object], given)):
+        raise Invalid(f"{key} is no list of names")
+    return frozenset(cast(list[str], given))
 
 
 def _written(one: Credential) -> str:
@@ -193,6 +201,7 @@ def _written(one: Credential) -> str:
         "agent": who.agent_id,
         "users": None if who.users is None else sorted(who.users),
         "projects": None if who.projects is None else sorted(who.projects),
+        "relays": None if who.relays is None else sorted(who.relays),
         "created_at": when(one.created_at),
     }
     lines = [f"{key} = {_toml(value)}" for key, value in told.items() if value is not None]

@@ -1,6 +1,7 @@
 """Serving: the one server of a store, the tools in front of it, and who may use it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from recollect.interfaces.cli.call import Call, Commands, Json
 from recollect.interfaces.cli.paper import Column, line, say, styled
 
 if TYPE_CHECKING:
+    from recollect.domain.scope import Principal
     from recollect.interfaces.credentials import Credential
     from recollect.interfaces.presence import Presence
 
@@ -156,6 +158,12 @@ def token(
         list[str] | None,
         typer.Option("--reach-project", metavar="NAME", help="It reaches this project's only; may be repeated."),
     ] = None,
+    relays: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--relays", metavar="NAME", help="This one's words are its own when it brings them; may be repeated."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Make, list and revoke the tokens that the server takes besides its owner's.
@@ -176,21 +184,28 @@ def token(
         else:
             paper.done(f"revoked {line(name)}", "A server that runs refuses it from now on.")
         return
-    _add(call, name, reach_user, reach_project, json)
+    _add(call, name, _Bounds(reach_user, reach_project, relays), json)
 
 
-def _add(call: Call, name: str, users: Sequence[str] | None, projects: Sequence[str] | None, json: bool) -> None:
-    from dataclasses import replace
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What a credential reaches, and whom it relays; None leaves that open."""
 
+    users: Sequence[str] | None
+    projects: Sequence[str] | None
+    relays: Sequence[str] | None
+
+    def of(self, who: "Principal") -> "Principal":
+        named = {field: getattr(self, field) for field in ("users", "projects", "relays")}
+        return replace(who, **{field: frozenset(names) if names else None for field, names in named.items()})
+
+
+def _add(call: Call, name: str, bounds: _Bounds, json: bool) -> None:
     from recollect.interfaces.server import credential_file
     from recollect.wiring import connect
 
     with connect(call.settings) as memory:  # the tenant must be there
-        who = replace(
-            memory.principal,
-            users=frozenset(users) if users else None,
-            projects=frozenset(projects) if projects else None,
-        )
+        who = bounds.of(memory.principal)
     made = credential_file(call.settings).add(name, who)
     if json:
         paper.document({"name": name, "token": made, "tenant": who.tenant, "id": who.id, "role": who.role.value})
@@ -230,7 +245,9 @@ def _reach(one: "Credential") -> str:
     users, projects = one.principal.users, one.principal.projects
     parts = [f"users {', '.join(sorted(users))}" if users is not None else ""]
     parts += [f"projects {', '.join(sorted(projects))}" if projects is not None else ""]
-    return "; ".join(part for part in parts if part) or "all of the tenant"
+    reach = "; ".join(part for part in parts if part) or "all of the tenant"
+    relays = one.principal.relays
+    return reach if relays is None else f"{reach}; relays {', '.join(sorted(relays)) or 'nobody'}"
 
 
 def _document(one: "Credential") -> dict[str, object]:
@@ -245,5 +262,6 @@ def _document(one: "Credential") -> dict[str, object]:
         "agent": who.agent_id,
         "users": None if who.users is None else sorted(who.users),
         "projects": None if who.projects is None else sorted(who.projects),
+        "relays": None if who.relays is None else sorted(who.relays),
         "created_at": when(one.created_at),
     }
