@@ -132,10 +132,12 @@ def test_remembering_over_mcp_is_the_agents_own(server: Inside, tokens: dict[str
     told: list[str] = []
 
     async def play() -> None:
-        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {tokens['agent']}"}) as http:
-            async with Client(streamable_http_client(f"{server.address}/mcp", http_client=http)) as client:
-                kept = await client.call_tool("memory_remember", {"text": "I prefer tea.", "user_id": "mira"})
-                told.append(kept.structured_content["id"])
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {tokens['agent']}"}) as http,
+            Client(streamable_http_client(f"{server.address}/mcp", http_client=http)) as client,
+        ):
+            kept = await client.call_tool("memory_remember", {"text": "I prefer tea.", "user_id": "mira"})
+            told.append(kept.structured_content["id"])
 
     anyio.run(play)
     [event] = events(server, told[0])
