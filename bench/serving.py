@@ -43,7 +43,8 @@ def served(store: str, tenant: str, settings: Mapping[str, str] | None = None) -
     is named in the environment, it is that one."""
     env = {name: value for name, value in os.environ.items() if name in KEPT or name[:10] != "RECOLLECT_"}
     env |= {f"RECOLLECT_{name.upper()}": value for name, value in (settings or {}).items()}
-    command = [str(PROGRAM), "serve", "--port", "0", "--json", "--store", store, "--tenant", tenant]
+    env["RECOLLECT_STORE"] = store  # it may hold a password
+    command = [str(PROGRAM), "serve", "--port", "0", "--json", "--tenant", tenant]
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
     try:

@@ -75,7 +75,7 @@ class Memory(Levels):
         """
         statement = Statement(
             text=text,
-            author=author or self.principal.id,
+            author=author,
             body=body,
             category=category,
             importance=importance,

@@ -1,6 +1,7 @@
 """The only reader of the environment and of configuration files."""
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -90,6 +91,18 @@ class Settings:
 
 
 _PREFIX = "RECOLLECT_"
+_PASSWORD = re.compile(r"postgres(?:ql)?://(?:[^/@?]*:[^@]+@|[^?]*\?(?:[^#]*&)?(?:ssl)?password=[^&])")
+
+
+def holds_password(store: str) -> bool:
+    """Whether the address of a store holds a password, as far as that can be told without opening it."""
+    return bool(_PASSWORD.match(store))
+
+
+def environment(store: str | None) -> Mapping[str, str]:
+    """The environment of a program that is to use the same settings, with the store in it: what stands on a command
+    line is seen by every user of the machine."""
+    return {**os.environ, **({f"{_PREFIX}STORE": store} if store else {})}
 
 
 def load(overrides: Mapping[str, str | None] | None = None) -> Settings:

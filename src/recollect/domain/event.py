@@ -19,6 +19,14 @@ STATED = "stated"
 nothing else tells no story, and is summed up on request alone."""
 
 
+REPORTED_BY = "reported_by"
+"""In the meta data of an event: who brought these words in, which are not the author's own but told of them."""
+
+
+CLAIMED_AUTHOR = "claimed_author"
+"""In the meta data of an event: in whose name an agent stated what is its own statement."""
+
+
 _NAMES = ("file", "tags", "artifacts")
 """In the meta data of an event: the file that it is of, the tags of its note, the artifacts that came with it."""
 

@@ -32,7 +32,8 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who a credential stands for. `users` and `projects` bound what it reaches; None means the whole tenant's."""
+    """Who a credential stands for. `users` and `projects` bound what it reaches; None means the whole tenant's.
+    `relays`: the people whose own words it brings in; None is what `policy.trust.relayed` says."""
 
     tenant: TenantId
     id: str
@@ -40,6 +41,7 @@ class Principal:
     agent_id: str | None = None
     users: frozenset[str] | None = None
     projects: frozenset[str] | None = None
+    relays: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         name(self.id, "the principal")

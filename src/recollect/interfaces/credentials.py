@@ -4,12 +4,14 @@ token is the exception, in a file that only the owner can read."""
 import hmac
 import json
 import os
+import re
 import secrets
 import tomllib
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -21,6 +23,16 @@ from recollect.domain.text import name as sound_name
 from recollect.errors import Invalid, NotFound, Refused, checked
 
 PREFIX = "rec_"  # so that a token is recognised where it should not be
+_LASTING = re.compile(r"(\d{1,5})([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@dataclass(frozen=True, slots=True)
+class Former:
+    """The token that a credential had before it was rotated, and until when that is taken."""
+
+    digest: str
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,16 @@ class Credential:
     digest: str
     principal: Principal
     created_at: datetime
+    expires: datetime | None = None
+    former: Former | None = None
+
+    def expired(self, now: datetime) -> bool:
+        return self.expires is not None and now >= self.expires
+
+    def digests(self, now: datetime) -> tuple[str, ...]:
+        """Of the tokens that are taken at a moment."""
+        own = () if self.expired(now) else (self.digest,)
+        return (*own, self.former.digest) if self.former and now < self.former.until else own
 
 
 def new_token() -> str:
@@ -76,26 +98,47 @@ class CredentialFile:
             self._stamp = stamp
         return self._known
 
-    def add(self, name: str, principal: Principal, now: datetime | None = None) -> str:
-        """A new token for the principal. It is told here and never again."""
+    def add(
+        self, name: str, principal: Principal, now: datetime | None = None, *, expires: datetime | None = None
+    ) -> str:
+        """A new token for the principal, taken until it expires. It is told here and never again."""
         with checked():
             sound_name(name, "the credential's name")
         token = new_token()
         with self._alone() as known:
             if any(one.name == name for one in known):
                 raise Refused(f"there is a credential {name!r} already", "Revoke it first, or give another name.")
-            made = Credential(name, digest(token), principal, now or datetime.now(UTC))
+            made = Credential(name, digest(token), principal, now or datetime.now(UTC), expires)
             self._write([*known, made])
+        return token
+
+    def rotate(
+        self, name: str, now: datetime, *, grace: timedelta = timedelta(), expires: datetime | None = None
+    ) -> str:
+        """Another token for the same principal, also for a server that runs; that of before is taken for a grace time
+        yet, never past its own expiry. Where nothing else is said, the new one is taken for as long as the old was made
+        for."""
+        token = new_token()
+        with self._alone() as known:
+            old = _named(known, name)
+            lifetime = old.expires - old.created_at if old.expires else None
+            until = min(filter(None, (now + grace, old.expires)))
+            made = replace(
+                old,
+                digest=digest(token),
+                created_at=now,
+                expires=expires or (now + lifetime if lifetime else None),
+                former=Former(old.digest, until) if until > now else None,
+            )
+            self._write([made if one is old else one for one in known])
         return token
 
     def revoke(self, name: str) -> Credential:
         """From now on the credential's token is refused, also by a server that runs."""
         with self._alone() as known:
-            found = [one for one in known if one.name == name]
-            if not found:
-                raise NotFound(f"there is no credential {name!r}", "List them with: recollect token list")
+            found = _named(known, name)
             self._write([one for one in known if one.name != name])
-        return found[0]
+        return found
 
     def _look(self) -> tuple[int, int, int] | None:
         try:
@@ -137,37 +180,102 @@ class CredentialFile:
 class Credentials:
     """Who a token stands for: the owner, or one of the file."""
 
-    def __init__(self, token: str, owner: Principal, file: CredentialFile) -> None:
+    def __init__(
+        self, token: str, owner: Principal, file: CredentialFile, now: Callable[[], datetime] | None = None
+    ) -> None:
         self._owner, self._digest, self._file = owner, digest(token), file
+        self._now = now or partial(datetime.now, UTC)
 
     def principal(self, token: str) -> Principal | None:
         """Digests are compared in constant time: how long it takes tells nothing about the tokens."""
         given = digest(token)
         if hmac.compare_digest(given, self._digest):
             return self._owner  # first, so that a broken file does not lock the owner out
-        found = None
+        found, now = None, self._now()
         for one in self._file.all():
-            if hmac.compare_digest(given, one.digest):
-                found = one.principal
+            for taken in one.digests(now):
+                if hmac.compare_digest(given, taken):
+                    found = one.principal
         return found
+
+    def expired(self, token: str) -> bool:
+        """Whether a token was one that is taken no more: who holds it is told why."""
+        given, was = digest(token), False
+        for one in self._file.all():
+            for known in (one.digest, *((one.former.digest,) if one.former else ())):
+                was |= hmac.compare_digest(given, known)
+        return was
+
+
+def lasting(text: str) -> timedelta:
+    """A time such as 90m, 12h, 30d or 8w."""
+    found = _LASTING.fullmatch(text.strip())
+    if not found:
+        raise Invalid(f"{text!r} is no length of time", "Write for example 90m, 12h, 30d or 8w.")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def ending(text: str, now: datetime) -> datetime:
+    """When something ends: after a time such as 30d, or at a moment such as 2027-01-31T12:00:00Z."""
+    if _LASTING.fullmatch(text.strip()):
+        end = now + lasting(text)
+    else:
+        try:
+            end = moment(text.strip())
+        except ValueError:
+            raise Invalid(
+                f"{text!r} is neither a length of time nor a moment", "Write for example 30d, or 2027-01-31T12:00:00Z."
+            ) from None
+    if end <= now:
+        raise Invalid(f"{text} is over already", "Give a moment that is still to come.")
+    return end
+
+
+def _named(known: Sequence[Credential], name: str) -> Credential:
+    found = next((one for one in known if one.name == name), None)
+    if found is None:
+        raise NotFound(f"there is no credential {name!r}", "List them with: recollect token list")
+    return found
 
 
 def _read(path: Path) -> Iterator[Credential]:
     try:
         read = tomllib.loads(path.read_text("utf-8"))
         entries = cast(Sequence[Mapping[str, Any]], read.get("credential", []))
+        digests: set[str] = set()
         for entry in entries:
             with checked():
-                yield _credential(entry)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError, Invalid) as error:
-        why = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+                found = _credential(entry)
+            tokens = {found.digest, *((found.former.digest,) if found.former else ())}
+            if tokens & digests:
+                raise Invalid(f"the token of the credential {found.name!r} is another's as well")
+            digests |= tokens
+            yield found
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError, OSError) as error:
+        why = f"it lacks {error}" if isinstance(error, KeyError) else _why(error)
         raise Invalid(
             f"{path} cannot be read: {why}", "Correct it, or make it anew with: recollect token add"
         ) from None
 
 
+def _why(error: Exception) -> str:
+    return error.strerror or "it cannot be opened" if isinstance(error, OSError) else str(error) or "it is no list"
+
+
+_FIELDS = frozenset(
+    "name sha256 tenant id role agent users projects relays created_at expires old_sha256 old_until".split()
+)
+
+
 def _credential(entry: Mapping[str, Any]) -> Credential:
-    reach = {key: frozenset(map(str, entry[key])) if key in entry else None for key in ("users", "projects")}
+    unknown = sorted(entry.keys() - _FIELDS)
+    if unknown:  # a misspelt bound would be none
+        raise Invalid(f"{unknown[0]!r} is no field of a credential")
+    for key in sorted(entry.keys() - {"users", "projects", "relays"}):
+        if not isinstance(entry[key], str):
+            raise Invalid(f"{key} is no text")
+    sound_name(entry["name"], "the name")
+    reach = {key: _names(key, entry[key]) if key in entry else None for key in ("users", "projects", "relays")}
     principal = Principal(
         tenant=tenant_id(str(entry["tenant"])),
         id=str(entry["id"]),
@@ -175,11 +283,30 @@ def _credential(entry: Mapping[str, Any]) -> Credential:
         agent_id=str(entry["agent"]) if "agent" in entry else None,
         users=reach["users"],
         projects=reach["projects"],
+        relays=reach["relays"],
     )
-    kept = str(entry["sha256"])
+    return Credential(
+        name=entry["name"],
+        digest=_digest(entry, "sha256"),
+        principal=principal,
+        created_at=moment(entry["created_at"]),
+        expires=moment(entry["expires"]) if "expires" in entry else None,
+        former=Former(_digest(entry, "old_sha256"), moment(entry["old_until"])) if "old_sha256" in entry else None,
+    )
+
+
+def _digest(entry: Mapping[str, Any], key: str) -> str:
+    kept = str(entry[key])
     if len(kept) != 64 or not set(kept) <= set("0123456789abcdef"):
-        raise Invalid(f"the sha256 of the credential {entry['name']!r} is none")
-    return Credential(str(entry["name"]), kept, principal, moment(str(entry["created_at"])))
+        raise Invalid(f"the {key} of the credential {entry['name']!r} is none")
+    return kept
+
+
+def _names(key: str, given: object) -> frozenset[str]:
+    """A list of names; one text would be taken for a list of letters."""
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in cast(list[object], given)):
+        raise Invalid(f"{key} is no list of names")
+    return frozenset(cast(list[str], given))
 
 
 def _written(one: Credential) -> str:
@@ -193,7 +320,11 @@ def _written(one: Credential) -> str:
         "agent": who.agent_id,
         "users": None if who.users is None else sorted(who.users),
         "projects": None if who.projects is None else sorted(who.projects),
+        "relays": None if who.relays is None else sorted(who.relays),
         "created_at": when(one.created_at),
+        "expires": when(one.expires) if one.expires else None,
+        "old_sha256": one.former.digest if one.former else None,
+        "old_until": when(one.former.until) if one.former else None,
     }
     lines = [f"{key} = {_toml(value)}" for key, value in told.items() if value is not None]
     return "\n[[credential]]\n" + "\n".join(lines) + "\n"

@@ -79,6 +79,7 @@ class Door(Protocol):
         tags: Sequence[str] = ...,
         user_id: str | None = ...,
         project_id: str | None = ...,
+        author: str | None = ...,
     ) -> Remembered: ...
 
     def evidence(self, item_id: ItemId, witness: str | None = None, /) -> Sequence[Event]: ...
@@ -102,7 +103,8 @@ Doors = Callable[[Asking], Door]
 
 
 def make_server(door: Doors, agent: str | None = None) -> MCPServer[Any]:
-    """The tools over whatever door belongs to the one who asks. `agent`: whose allowlist holds for questions."""
+    """The tools over whatever door belongs to the one who asks. `agent`: whose allowlist holds for questions, and who
+    states what is remembered."""
     server: MCPServer[Any] = MCPServer(
         "recollect",
         title="Recollect",
@@ -113,7 +115,7 @@ def make_server(door: Doors, agent: str | None = None) -> MCPServer[Any]:
     )
 
     _offer_query(server, door, agent)
-    _offer_remember(server, door)
+    _offer_remember(server, door, agent)
     _offer_more(server, door)
     _offer_evidence(server, door)
     return server
@@ -161,7 +163,7 @@ def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None
         return _result(_said(answer, framed=source != "evidence"), documents.answer_document(answer))
 
 
-def _offer_remember(server: MCPServer[Any], door: Doors) -> None:
+def _offer_remember(server: MCPServer[Any], door: Doors, agent: str | None) -> None:
     @server.tool(title="Remember", description=_REMEMBER, annotations=_WRITES)
     def memory_remember(
         ctx: Asking,
@@ -187,6 +189,7 @@ def _offer_remember(server: MCPServer[Any], door: Doors) -> None:
                 tags=tags or (),
                 user_id=user_id,
                 project_id=project_id,
+                author=agent,
             )
         words = f"Remembered ({kept.outcome}) as {short(kept.item_id)}."
         return _result(words, documents.remembered_document(kept))

@@ -250,14 +250,15 @@ def reach(settings: "Settings", given: Mapping[str, str | None], patience: float
 
 def start(given: Mapping[str, str | None]) -> "subprocess.Popen[bytes]":
     """A server in the background, which outlives the one who starts it. It is the owner's: role and agent are not
-    passed on."""
-    options = [
-        part for name in ("store", "tenant", "user") if (value := given.get(name)) for part in (f"--{name}", value)
-    ]
+    passed on. Where the store is goes by the environment: its address may hold a password."""
+    from recollect.settings import environment
+
+    options = [part for name in ("tenant", "user") if (value := given.get(name)) for part in (f"--{name}", value)]
     return subprocess.Popen(
         [sys.executable, "-m", "recollect.interfaces.cli", "serve", *options],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        env=environment(given.get("store")),
         start_new_session=True,
     )

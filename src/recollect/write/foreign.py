@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import cast
@@ -66,6 +66,17 @@ class Readings:
             first = f": {self.skipped[0].where}: {self.skipped[0].why}" if self.skipped else ""
             raise ValueError(f"there is nothing to read in it{first}")
         return Reading(tuple(self.threads), tuple(self.skipped))
+
+
+def doubted(reading: Reading) -> Reading:
+    """The reading with nothing in it believed."""
+    return replace(
+        reading,
+        threads=tuple(
+            replace(thread, messages=tuple(replace(one, trust=Trust.UNTRUSTED) for one in thread.messages))
+            for thread in reading.threads
+        ),
+    )
 
 
 def decoded(data: bytes | str) -> str:

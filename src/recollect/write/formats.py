@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from recollect.domain.event import Trust
 from recollect.write import exports, notes
-from recollect.write.foreign import Reading, Skipped, Thread, decoded
+from recollect.write.foreign import Reading, Skipped, Thread, decoded, doubted
 
 __all__ = ["Format", "Reading", "Skipped", "Thread", "detect", "read"]
 
@@ -55,9 +55,13 @@ def read(
     """The threads in a file, and what in it could not be read. Raises ValueError where nothing could be.
 
     `name` is the file's own, for ids and titles. `author` is who wrote the notes, or the person of a chat. `trust` is
-    how far notes and texts are believed.
+    how far it is believed at most, whatever its format: what a file says of itself can only be less.
     """
-    text = decoded(data)
+    found = _read(decoded(data), name, format, author)
+    return doubted(found) if trust is Trust.UNTRUSTED else found
+
+
+def _read(text: str, name: str, format: Format | None, author: str) -> Reading:
     match format or detect(text, name):
         case Format.CHATGPT:
             return exports.chatgpt(text, author)
@@ -66,9 +70,9 @@ def read(
         case Format.JSONL:
             return notes.jsonl(text, name, author)
         case Format.MARKDOWN:
-            return notes.markdown(text, name, author, trust)
+            return notes.markdown(text, name, author)
         case Format.TEXT:
-            return notes.plain(text, name, author, trust)
+            return notes.plain(text, name, author)
 
 
 def _whole(sample: bytes) -> bytes:

@@ -22,7 +22,7 @@ from recollect.domain.scope import Principal, Scope, actor
 from recollect.domain.text import name
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
 from recollect.holdings import UNWRITTEN, Held, Receipt
-from recollect.policy import lifecycle
+from recollect.policy import lifecycle, trust
 from recollect.policy.access import Denied, may_write
 from recollect.policy.chunks import chunks
 from recollect.policy.clean import clean
@@ -85,13 +85,15 @@ class Ingest:
 
     def remember(self, statement: Statement, key: str | None) -> Remembered:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
-        digest = _digest("remember", self.scope, self.visibility, statement) if key else ""
-        stated, found = clean(statement)
+        asked = replace(statement, author=statement.author or self.principal.id)
+        digest = _digest("remember", self.scope, self.visibility, asked) if key else ""
+        said = trust.of_statement(self.principal, statement.author, statement.text, statement.trust)
+        stated, found = clean(replace(statement, author=said.author, trust=said.trust))
 
         def attempt() -> Remembered:
             now, owner = self.clock.now(), self._owner
             thread, changes = self._thread(now, owner)
-            event = self._event(thread, _message(stated), now)
+            event = self._event(thread, _message(stated, said.meta), now)
             private = self._private([event])
             draft = replace(_draft(stated, event), private=bool(private))
             decided = self._commit(owner).decide([draft], now)
@@ -121,7 +123,7 @@ class Ingest:
         def attempt() -> Appended:
             now = self.clock.now()
             thread, changes = self._thread(now, self._owner)
-            events = [self._event(thread, clean(message)[0], now) for message in messages]
+            events = [self._event(thread, clean(self._attributed(message))[0], now) for message in messages]
             private = self._private(events)
             ids = tuple(event.id for event in events)
             answer: dict[str, object] = {"episode_id": thread.item.id, "event_ids": list(ids)}
@@ -246,7 +248,7 @@ class Ingest:
 
     def _taken(self, thread: Held, messages: Sequence[Message], now: datetime, part_of: Import | None) -> _Taken:
         """Messages without their secrets, as events; those that the thread has already as the events they are."""
-        bare = [clean(message) for message in messages]
+        bare = [clean(self._attributed(message)) for message in messages]
         texts = [message.text for message, _ in bare]
         held: Mapping[str, Sequence[Event]] = (
             self.store.repeats(self.scope.tenant, thread.item.id, texts) if thread.rev != UNWRITTEN else {}
@@ -297,6 +299,13 @@ class Ingest:
     def _job(self, kind: str, key: str, thread: Held, now: datetime, more: Mapping[str, object]) -> Job:
         payload = {"episode_id": thread.item.id, **more}
         return Job(id=JobId(self.clock.mint()), kind=kind, key=key, payload=payload, not_before=now)
+
+    def _attributed(self, message: Message) -> Message:
+        """A message as whose words it is kept, and how far they are believed."""
+        said = trust.of_message(self.principal, message.author, message.role, message.trust, self.scope.user_id)
+        if (said.author, said.trust) == (message.author, message.trust) and not said.meta:
+            return message
+        return replace(message, author=said.author, trust=said.trust, meta={**message.meta, **said.meta})
 
     def _event(self, thread: Held, message: Message, now: datetime) -> Event:
         return Event(
@@ -393,6 +402,8 @@ def _repeats(message: Message, event: Event) -> bool:
     told, the words must be enough to be recognised by."""
     if (message.text, message.author, message.role) != (event.text, event.author, event.role):
         return False
+    if not repeats.as_believed(message, event):
+        return False
     return message.ts == event.ts if message.ts else len(message.text.split()) >= RECOGNISED
 
 
@@ -436,6 +447,6 @@ def _fact(event: Event, text: str) -> Fact:
     return Fact(value=event.text if len(event.text) <= LONGEST_VALUE else None, scope=scope)
 
 
-def _message(statement: Statement) -> Message:
-    meta = {STATED: True}
-    return Message(text=statement.text, author=statement.author, trust=statement.trust, ts=statement.ts, meta=meta)
+def _message(statement: Statement, marks: Mapping[str, object]) -> Message:
+    author, meta = statement.author or "unknown", {STATED: True, **marks}
+    return Message(text=statement.text, author=author, trust=statement.trust, ts=statement.ts, meta=meta)

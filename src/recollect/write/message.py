@@ -24,10 +24,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """Something to remember as it is said."""
+    """Something to remember as it is said. Left out, its author is whoever states it."""
 
     text: str
-    author: str
+    author: str | None = None
     body: Body | None = None
     category: str = "knowledge"
     importance: int = 3

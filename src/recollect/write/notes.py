@@ -18,8 +18,8 @@ _MOST_FRONT = 200
 
 
 def jsonl(text: str, name: str, author: str) -> Reading:
-    """One message a line: {author, role, ts, text}, of which only the text must be there. `thread` and `title` part the
-    lines into threads; `meta` is kept."""
+    """One message a line: {author, role, ts, text, trust}, of which only the text must be there. `thread` and `title`
+    part the lines into threads; `meta` is kept."""
     readings = Readings()
     threads: dict[str, tuple[str, list[Message]]] = {}
     for number, row in enumerate(text.split("\n"), 1):
@@ -42,15 +42,15 @@ def jsonl(text: str, name: str, author: str) -> Reading:
     return readings.done()
 
 
-def plain(text: str, name: str, author: str, trust: Trust) -> Reading:
+def plain(text: str, name: str, author: str) -> Reading:
     """A file as one document."""
     readings = Readings()
     meta = {"file": label(name)} if name.strip() else None
-    readings.add(f"file:{name}", name, messages(text, author, "document", None, trust=trust, meta=meta), name or "text")
+    readings.add(f"file:{name}", name, messages(text, author, "document", None, meta=meta), name or "text")
     return readings.done()
 
 
-def markdown(text: str, name: str, author: str, trust: Trust) -> Reading:
+def markdown(text: str, name: str, author: str) -> Reading:
     """A note as its sections, each with the headings it stands under. Dates and tags of the front matter hold for all;
     front matter that is none is text."""
     readings = Readings()
@@ -65,7 +65,7 @@ def markdown(text: str, name: str, author: str, trust: Trust) -> Reading:
             meta["heading"] = [line(heading) for heading in section.path]
         if tags:
             meta["tags"] = tags
-        found += messages(section.text, author, "document", at, trust=trust, meta=meta)
+        found += messages(section.text, author, "document", at, meta=meta)
     first = next((section.path[0] for section in sections if section.path), "")
     readings.add(f"file:{name}", words(front.get("title")) or first or name, found, name or "note")
     return readings.done()
@@ -78,7 +78,13 @@ def _said(said: Mapping[str, object], author: str) -> list[Message]:
     at = moment(said.get("ts"))
     if said.get("ts") is not None and at is None:
         raise ValueError("the ts is no time: give ISO 8601 or seconds since 1970")
-    return messages(words(said.get("text")), who, words(said.get("role")) or None, at, meta=meta)
+    role = words(said.get("role")) or None
+    return messages(words(said.get("text")), who, role, at, trust=_trust(said.get("trust")), meta=meta)
+
+
+def _trust(claimed: object) -> Trust:
+    """What a line says of itself: any other word than "trusted" is no reason to believe it."""
+    return Trust.TRUSTED if claimed in (None, Trust.TRUSTED.value) else Trust.UNTRUSTED
 
 
 @dataclass(frozen=True, slots=True)

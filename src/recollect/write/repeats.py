@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from recollect.domain.event import Event
+from recollect.domain.event import Event, Trust
 from recollect.write.message import Message
 
 _Source = tuple[str, str | None, str]
@@ -44,7 +44,7 @@ class Import:
         alike = [
             event
             for event in sorted(held, key=lambda event: event.seq)
-            if (event.author, event.role) == said[:2] and message.ts in (None, event.ts)
+            if (event.author, event.role) == said[:2] and message.ts in (None, event.ts) and as_believed(message, event)
         ]
         place = self.said[said]
         self.said[said] += 1
@@ -75,14 +75,20 @@ class Import:
 
 def begun(messages: Iterable[Message], events: Iterable[Event]) -> Import:
     """An import of these messages into a thread that has these events."""
-    sources = {source for message in messages if (source := _source(message))}
+    sources = {source: message for message in messages if (source := _source(message))}
     known: dict[_Source, dict[str, list[Event]]] = {source: {} for source in sources}
     for event in events:
         source = _source(event)
-        if source is not None and source in known:
+        if source is not None and source in known and as_believed(sources[source], event):
             for row in event.text.split("\n"):
                 known[source].setdefault(row.strip(), []).append(event)
     return Import(known)
+
+
+def as_believed(message: Message, event: Event) -> bool:
+    """Whether an event is believed as far as a message: what was first heard from somebody who is not believed is still
+    news when the one it is of says it."""
+    return message.trust is Trust.UNTRUSTED or event.trust is Trust.TRUSTED
 
 
 def from_files(messages: Iterable[Message]) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from recollect.domain.scope import Role
+from recollect.errors import Refused
 
 if TYPE_CHECKING:
     from recollect.memory import Memory
@@ -24,6 +25,12 @@ Agent = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer with one JSON document.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
+
+_STAY = ("serve", "mcp")
+_PASSWORD_SEEN = (
+    "a password on the command line is seen by every user of this machine",
+    "Put the address into RECOLLECT_STORE or recollect.toml, or leave the password to PGPASSWORD or ~/.pgpass.",
+)
 
 _EVERYWHERE: dict[str, Any] = {"store": Store, "tenant": Tenant, "user": User, "role": RoleName, "agent": Agent}
 
@@ -55,7 +62,7 @@ class Commands:
 
     def command(self, name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         def keep(function: Callable[..., None]) -> Callable[..., None]:
-            self._made.append((name, _with_everywhere(function)))
+            self._made.append((name, _with_everywhere(name, function)))
             return function
 
         return keep
@@ -65,7 +72,21 @@ class Commands:
             app.command(name)(function)
 
 
-def _with_everywhere(function: Callable[..., None]) -> Callable[..., None]:
+def _keep_passwords_out(call: Call, command: str) -> None:
+    """Says so where a password was given on the command line, which every user of the machine can read for as long as
+    the command runs; one that goes on running does not start with it."""
+    store = call.given.get("store")
+    if store and store.startswith("postgres"):
+        from recollect.interfaces.cli import paper
+        from recollect.settings import holds_password
+
+        if holds_password(store) and command in _STAY:
+            raise Refused(*_PASSWORD_SEEN)
+        if holds_password(store):
+            paper.complain(*_PASSWORD_SEEN)
+
+
+def _with_everywhere(command: str, function: Callable[..., None]) -> Callable[..., None]:
     """The function as typer reads it: `call` gives way to the options that it is made of."""
     _, *own = inspect.signature(function).parameters.values()
 
@@ -73,7 +94,9 @@ def _with_everywhere(function: Callable[..., None]) -> Callable[..., None]:
     def entered(ctx: typer.Context, **values: Any) -> None:
         here = {name: values.pop(name) for name in _EVERYWHERE}
         before: Mapping[str, str | None] = ctx.obj or {}
-        function(Call({name: here[name] if here[name] is not None else before.get(name) for name in here}), **values)
+        call = Call({name: here[name] if here[name] is not None else before.get(name) for name in here})
+        _keep_passwords_out(call, command)
+        function(call, **values)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [

@@ -83,12 +83,13 @@ class Guard:
         kind, _, token = headers.get("authorization", "").partition(" ")
         try:
             found = self._credentials.principal(token.strip()) if kind.lower() == "bearer" else None
+            over = found is None and kind.lower() == "bearer" and self._credentials.expired(token.strip())
         except Invalid as error:
             return problem(503, "no-credentials", "The credentials cannot be read", error.what, error.help)
         if found is not None:
             scope.setdefault("state", {})["principal"] = found
             return None
-        given = "the token is not valid" if token else "there is no token"
+        given = "the token has expired" if over else "the token is not valid" if token else "there is no token"
         return problem(
             401,
             "unauthorized",

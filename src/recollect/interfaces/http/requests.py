@@ -198,7 +198,10 @@ class RememberBody(Place):
     importance: int = Field(default=3, ge=1, le=5)
     tags: Names = []
     thread_id: str = "notes"
-    author: str | None = Field(default=None, description="Who says so; left out, the credential's own name.")
+    author: str | None = Field(
+        default=None,
+        description="Who says so; left out, whose credential it is. What an agent states is its own in any case.",
+    )
     trust: Trust = Trust.TRUSTED
     at: Moment | None = Field(default=None, description="When it was said; left out, now.")
     supersedes: str | None = Field(default=None, description="The memory that this decision takes the place of.")
@@ -212,15 +215,17 @@ class MessageBody(Asked):
 
     text: str
     author: str | None = Field(
-        default=None, description="Left out: for a user's turn the credential's own name, else the role."
+        default=None,
+        description="Left out: for a user's turn the user whom the credential stands for or relays, else the role. Any"
+        " other author's words are kept as a report, which is not believed.",
     )
     role: str | None = Field(default=None, description="user, assistant, tool, system, document, …")
     at: Moment | None = None
     trust: Trust = Trust.TRUSTED
     meta: dict[str, Any] = {}
 
-    def value(self, owner: str) -> Message:
-        author = self.author or (owner if self.role in (None, "user") else self.role) or owner
+    def value(self, speaker: str) -> Message:
+        author = self.author or (speaker if self.role in (None, "user") else self.role) or speaker
         return Message(text=self.text, author=author, role=self.role, ts=self.at, trust=self.trust, meta=self.meta)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from recollect.domain.event import Event
+from recollect.domain.event import Event, Trust
 from recollect.domain.item import Episode, Fact, Insight, Journal, Pattern, Workflow
 from recollect.domain.level import Level
 from recollect.domain.text import tokens
@@ -103,7 +103,12 @@ def _episode(material: Material) -> Draft | None:
 def _told(events: Sequence[Event], weights: Weights) -> Iterator[Bulletin]:
     """What can be said of a thread, in its order."""
     people = [place for place, event in enumerate(events) if is_person(event)]
-    documents = [place for place, event in enumerate(events) if event.role == "document"]
+    believed = any(event.trust is Trust.TRUSTED for event in events)  # beside what is, what is not is left out
+    documents = [
+        place
+        for place, event in enumerate(events)
+        if event.role == "document" and (event.trust is Trust.TRUSTED or not believed)
+    ]
     for remark in remarks(events, people, weights, KEEP, terse=True):
         if remark.keep >= _SURE or remark.kind(*_MANNERS) < _DONE:
             yield Bulletin(remark, _section(remark), _worth(remark))

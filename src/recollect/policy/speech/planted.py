@@ -2,6 +2,8 @@
 
 import re
 
+from recollect.policy.speech.orders import ordered
+
 _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -14,7 +16,8 @@ _PATTERNS = tuple(
         r"\b(?:obey|obeys|obeying) (?:only|nobody|no one)\b|\bonly obey\b|\byou (?:now )?obey\b",
         r"\bfrom now on\b.{0,40}\bobey\b",
         r"\b(?:permanent|hidden|override|new system|secret) (?:rule|instruction|directive|prompt|command|phrase)s?\b",
-        r"\bsystem prompt\b|\bdeveloper mode\b|\bjailbreak|\byou are now (?:an?|the|my|in|free|unrestricted)\b",
+        r"\bsystem prompt\b|\bdeveloper mode\b|\bjailbreak",
+        r"\byou are now (?:an?|the|my|in|free|unrestricted|(?-i:[A-Z])\w+)\b",
         r"\b(?:delete|erase|wipe|forget) (?:all|every|any) (?:memor|record|fact|note)",
         r"\b(?:do not|don't|never) (?:tell|inform|alert) (?:the )?(?:user|owner)\b",
         r"\b(?:the user|owner) (?:has |have )?(?:approved|authori[sz]ed|consented to|pre-approved) (?:all|any|every)\b",
@@ -27,4 +30,4 @@ _PATTERNS = tuple(
 def planted(text: str) -> bool:
     """Whether a text tries to tell an assistant what it is, what it may do or whom it serves."""
     text = text[:20_000].replace("’", "'")  # noqa: RUF001
-    return any(pattern.search(text) for pattern in _PATTERNS)
+    return any(pattern.search(text) for pattern in _PATTERNS) or ordered(text)

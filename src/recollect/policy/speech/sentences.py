@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 LONGEST = 1_200
@@ -41,6 +41,12 @@ _END = re.compile(
     r"[.!?…؟۔।॥։።။]+[)\"'”’\]]*(?=\s)|[。！？]+[」』）]*|\.{2,}(?=\w)"  # noqa: RUF001
     r"|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?= +[A-Z])"
 )
+_MAIL = re.compile(
+    r"^(?:-{3,}[ ]?(?:forwarded|original|weitergeleitete|ursprüngliche)\b"
+    r"|(?:from|von|de):[ ]\S.*\n(?:(?:sent|date|to|cc|subject|an|datum|gesendet|betreff|objet):.*\n)+)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The head of a mail that was forwarded or copied."""
 CORRECTS = re.compile(
     r"\W*(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|"
     r"correction|scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|"
@@ -101,12 +107,21 @@ def words(text: str) -> list[str]:
 def sentences(text: str) -> tuple[Sentence, ...]:
     """The sentences of what is prose in a turn, in their order."""
     found: list[Sentence] = []
+    pasted = _pasted(text[:_READ])
     for start, end in _lines(text[:_READ]):
+        quoted = start >= pasted or text[max(0, start - 8) : start].rpartition("\n")[2].lstrip().startswith(">")
         for sentence in _of_line(text, start, end):
             if len(found) == MOST:
                 return tuple(found)
-            found.append(sentence)
+            whole = ((sentence.start, sentence.end),)
+            found.append(replace(sentence, others=whole) if quoted else sentence)
     return tuple(found)
+
+
+def _pasted(text: str) -> int:
+    """Where somebody's mail begins that was pasted into a turn: from there on nothing is the speaker's."""
+    found = _MAIL.search(text)
+    return found.start() if found else len(text)
 
 
 def _lines(text: str) -> list[tuple[int, int]]:

@@ -9,6 +9,7 @@ from recollect.interfaces import documents, levels
 from recollect.interfaces.http import answers
 from recollect.interfaces.http.requests import IngestBody, QueryBody, RememberBody
 from recollect.interfaces.http.routes.acting import ESCALATIONS, REFUSALS, Acting, Id, Json, Key, named
+from recollect.policy.trust import speaker
 
 room = APIRouter(prefix="/memory", tags=["memory"], responses=REFUSALS)
 
@@ -57,7 +58,7 @@ def ingest(asked: IngestBody, acting: Acting, key: Key = None) -> Response:
 
     For every credential, for the users and projects it reaches."""
     kept = acting.ingest(
-        [message.value(acting.principal.id) for message in asked.messages],
+        [message.value(speaker(acting.principal, asked.user_id)) for message in asked.messages],
         thread_id=asked.thread_id,
         artifacts=[artifact.value() for artifact in asked.artifacts],
         key=key,
