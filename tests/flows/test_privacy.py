@@ -135,7 +135,7 @@ def test_who_took_part_reads_all_of_it(told: Confided, insider: Memory):
 def test_what_a_colleague_may_not_see_is_not_there(told: Confided, colleague: Memory):
     for item in (told.private, told.unmarked, told.marked, told.part):
         for way in (colleague.show, colleague.item, colleague.serve, colleague.history, colleague.versions):
-            with pytest.raises(NotFound, match="there is no memory"):
+            with pytest.raises(NotFound, match="there is no such memory"):
                 way(item.id)
         if colleague.principal.role is not Role.ADMIN:
             with pytest.raises(NotFound):
