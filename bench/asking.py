@@ -84,6 +84,10 @@ class Asked:
         owner = replace(self.memory.principal, tenant=TenantId(tenant))
         return "\n".join(self.memory.acting(owner).export()).encode()
 
+    def state(self, tenant: str) -> list[str]:
+        """What memory of the tenant holds at the moment."""
+        return list(self.memory.acting(replace(self.memory.principal, tenant=TenantId(tenant))).export_state())
+
     def close(self) -> None:
         self.memory.close()
         with suppress(RuntimeError):

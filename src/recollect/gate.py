@@ -1,6 +1,8 @@
 """The gate: the one place where the rules of access meet the store. Every use case of Memory passes it."""
 
+import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from recollect.care import legible
@@ -8,9 +10,21 @@ from recollect.care.erase import Wipe
 from recollect.care.promote import no_such_version
 from recollect.care.restore import OneEntry, OneMemory, Target, nothing_chosen
 from recollect.clock import Clock
-from recollect.domain.change import Append, Derive, Discard, Disclose, Retract, plain
+from recollect.domain.change import (
+    Append,
+    Consent,
+    Derive,
+    Discard,
+    Disclose,
+    Link,
+    Note,
+    Relink,
+    Retract,
+    Unlink,
+    plain,
+)
 from recollect.domain.ids import ItemId, Seq, VersionId
-from recollect.domain.item import Item
+from recollect.domain.item import Episode, Item
 from recollect.domain.journal import Entry
 from recollect.domain.level import Level
 from recollect.domain.record import Given
@@ -26,6 +40,10 @@ from recollect.policy.rollback import Plan
 from recollect.ports import Store
 from recollect.read.category_rule import CategoryRule
 from recollect.read.shown import current
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_BETWEEN = (Link, Unlink, Relink, Note, Consent)
+"""Changes that are about several memories: with one of them hidden, there is nothing to tell of it."""
 
 
 class Gate:
@@ -138,8 +156,7 @@ class Gate:
 
     def outlined(self, item: Item) -> Item:
         """A memory that may be read, without the names of those before and after it that may not."""
-        beside = {id for id in (item.supersedes, item.superseded_by) if id is not None}
-        hidden = beside - self._known(beside) if beside else beside
+        hidden = self._hidden({id for id in (item.supersedes, item.superseded_by) if id is not None})
         if not hidden:
             return item
         return replace(
@@ -148,25 +165,41 @@ class Gate:
             superseded_by=None if item.superseded_by in hidden else item.superseded_by,
         )
 
-    def _known(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
-        """Those of these items that may be read without any grant, and those that are no more."""
-        wanted = sorted(set(ids))
-        held = {one.item.id: one.item for one in self._store.items_by_id(self._tenant, wanted)}
-        hidden = self._withheld(wanted)
-        return frozenset(
-            id
-            for id in wanted
-            if id not in held or (id not in hidden and isinstance(self._may_read(held[id], ()), Allowed))
-        )
+    def _hidden(self, ids: AbstractSet[ItemId]) -> frozenset[ItemId]:
+        """Those of these items that may not be read without a grant. That there is a thread is told with its events,
+        whatever the category of threads."""
+        if not ids:
+            return frozenset()
+        wanted = sorted(ids)
+        private = self._withheld(wanted)
 
-    def legible(self, entries: Iterable[Entry], about: ItemId) -> list[Entry]:
-        """Entries as they may be read: one that is about another memory loses its body unless that may be read too, and
-        so does one that carries private words of others, words that a category rule withholds, or those of a version
-        that is not served by default to who may not read any version."""
-        found = list(entries)
-        others = {entry.header.item_id for entry in found if entry.header.item_id} - {about}
+        def hides(item: Item) -> bool:
+            categories = EVERY_CATEGORY if isinstance(item.body, Episode) else self._categories
+            answer = access.may_read(self._principal, item, (), self._clock.now(), categories)
+            return isinstance(answer, Denied) or item.id in private
+
+        return frozenset(one.item.id for one in self._store.items_by_id(self._tenant, wanted) if hides(one.item))
+
+    def legible(self, entries: Sequence[Entry], about: ItemId) -> list[Entry]:
+        """Entries as they may be read. One that is about another memory that may not be read is not there; those who
+        look after memory are told that it is, and not what it says. One that names such a memory, carries private words
+        of others, words that a category rule withholds, or those of a version that is not served by default to who may
+        not read any version, loses its body."""
+        others = {entry.header.item_id for entry in entries if entry.header.item_id} - {about}
         seen = self.readable(others) | {about}
-        found = [entry if entry.header.item_id in seen else entry.blind for entry in found]
+        named = {entry.header.seq: _named(entry) for entry in entries}
+        hidden = self._hidden(frozenset[ItemId]().union(*named.values()) - seen)
+        oversees = isinstance(access.may(self._principal, Action.OVERSEE), Allowed)
+
+        def elsewhere(entry: Entry) -> bool:
+            between = isinstance(entry.change and plain(entry.change), _BETWEEN) and named[entry.header.seq] & hidden
+            return bool(between) or (entry.header.item_id is not None and entry.header.item_id not in seen)
+
+        found = [
+            entry if entry.header.item_id in seen and not named[entry.header.seq] & hidden else entry.blind
+            for entry in entries
+            if oversees or not elsewhere(entry)
+        ]
         found = legible.legible(self._store, self._tenant, found, self.readers)
         return self._without_other_words(found, about)
 
@@ -285,6 +318,11 @@ class Gate:
             raise Forbidden("only an admin rolls this entry back")
         for item_id in sorted(items):
             must(access.may_write(self._principal, self.read(item_id, withdrawn=True).item))
+
+
+def _named(entry: Entry) -> frozenset[ItemId]:
+    """Whatever in an entry may be the id of a memory."""
+    return frozenset(ItemId(id) for id in _ID.findall(entry.body.text)) if entry.body else frozenset()
 
 
 def unknown() -> NotFound:

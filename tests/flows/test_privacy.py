@@ -289,7 +289,7 @@ def test_a_colleague_cannot_change_what_they_may_not_see(told: Confided, colleag
         with (
             pytest.raises((NotFound, Invalid))
             if colleague.principal.role is not Role.AGENT
-            else pytest.raises(Exception, match="no memory|agents do not")  # noqa: RUF043
+            else pytest.raises(Exception, match="no such memory|agents do not")  # noqa: RUF043
         ):
             way(told.private.id)
     assert told.world.held(told.private).item == told.private
