@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -37,7 +37,7 @@ from recollect.errors import RecollectError
 COMPARE_SCORES = False
 """Whether what is found must be the same as well: scores, what explains them, and which results follow from them. Word
 statistics are of the whole index so far."""
-_SCORED = frozenset("score explain results tokens usedLevel escalated reason more".split())
+_SCORED: frozenset[str] = frozenset("score explain results tokens usedLevel escalated reason more".split())
 _UNTOLD = frozenset({"rev", "seq", "undoes", "cause"})
 """Numbers of the tenant's journal: they count everybody's writes, and are no secret."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -98,7 +98,8 @@ def comparable(reply: Reply, names: Names, *, history: bool) -> str:
 
 def _without(value: Any, history: bool) -> Any:
     if isinstance(value, Mapping):
-        left_out = (_UNTOLD if history else frozenset({"rev"})) | (frozenset() if COMPARE_SCORES else _SCORED)
+        left_out = _UNTOLD if history else frozenset({"rev"})
+        left_out = left_out if COMPARE_SCORES else left_out | _SCORED
         fields = cast(Mapping[str, Any], value)
         return {name: _without(one, history) for name, one in fields.items() if name not in left_out}
     if isinstance(value, list):
@@ -208,7 +209,7 @@ def _difference(one: str, other: str) -> str:
 
 
 @contextmanager
-def stores(engine: str, folder: Path) -> Iterator[tuple[str, str]]:
+def stores(engine: str, folder: Path) -> Generator[tuple[str, str]]:
     """Two places for stores."""
     if engine == "sqlite":
         yield str(folder / "full" / "memory.db"), str(folder / "alone" / "memory.db")

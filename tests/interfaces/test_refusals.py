@@ -162,7 +162,9 @@ def test_a_refusal_leaves_everything_as_it_was_and_nothing_else_is_allowed(try_o
             before = after
     allowed = {route for route in BY_ID if any(may(who, route, target) for target in READS)}
     tried = allowed - {"POST /api/memory/remember"}  # a decision supersedes what is its owner's, and only a decision
-    assert tried <= {route for route, times in done.items() if times}, "what is allowed is done for some target, or nothing was shown"
+    assert tried <= {route for route, times in done.items() if times}, (
+        "what is allowed is done for some target, or nothing was shown"
+    )
 
 
 # -- what may not be read does not exist ------------------------------------------------------------------------
