@@ -60,7 +60,7 @@ class Custody:
         self._tally = tally or Tally(deps.store, deps.clock)
         self._store = deps.store
         self._tenant = principal.tenant
-        self._gate = Gate(deps.store, deps.clock, principal)
+        self._gate = Gate(deps.store, deps.clock, principal, deps.categories.allowed(principal.agent_id))
         self.principal = principal
 
     # -- erasing ------------------------------------------------------------------------------------------
@@ -122,14 +122,14 @@ class Custody:
 
     def preview_rollback(self, target: Target, *, cascade: bool = False) -> Plan:
         """What a rollback would undo, what would stay, and what stands in its way."""
-        self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
+        self._choose(target)
         plan = restore.preview(self._store, self._tenant, target, cascade=cascade)
         self._gate.undo(plan)
         return self._gate.legible_plan(plan)
 
     def rollback(self, target: Target, *, cascade: bool = False) -> tuple[Rev, Plan]:
         """Take back an entry, a memory, a session, or bring a scope to a revision. It can itself be taken back."""
-        self._gate.choose(target, restore.chosen(self._store, self._tenant, target))
+        self._choose(target)
         rev, plan = restore.roll_back(
             self._store,
             Scope(tenant=self._tenant),
@@ -141,6 +141,10 @@ class Custody:
             allow=self._gate.undo,
         )
         return rev, self._gate.legible_plan(plan)
+
+    def _choose(self, target: Target) -> None:
+        self._gate.choose(target)
+        self._gate.chosen(target, restore.chosen(self._store, self._tenant, target))
 
     # -- the journal as a whole ---------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ from recollect.domain.scope import Role, Scope, actor
 from recollect.domain.text import name
 from recollect.errors import Forbidden, Invalid, checked
 from recollect.holdings import Held
-from recollect.policy import access, lifecycle
-from recollect.policy.access import Action, Allowed
+from recollect.policy import lifecycle
+from recollect.policy.access import Action
 from recollect.policy.clean import clean
 
 PURGE_AFTER = timedelta(days=30)
@@ -34,20 +34,9 @@ EDITABLE = frozenset({"body", "category", "importance", "tags", "topic_key", "va
 class Keeping(Custody):
     """What is done to single memories, as one principal may do it."""
 
-    def _read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
-        """A memory that may be read, also by its category where an agent asks: a list that holds for questions holds
-        for ids, too."""
-        held = self._gate.read(item_id, withdrawn=withdrawn)
-        if not self._deps.categories.allowed(self.principal.agent_id).holds(held.item.category):
-            raise Forbidden(
-                f"the agent {self.principal.agent_id!r} may not read the category {held.item.category!r}",
-                "Its allowlist is in the settings: categories.",
-            )
-        return held
-
     def item(self, item_id: ItemId) -> Item:
         """How a memory stands, without its words: to look at that extends no lock."""
-        return self._read(item_id).item
+        return self._gate.outlined(self._gate.read(item_id).item)
 
     # -- changing -----------------------------------------------------------------------------------------
 
@@ -121,6 +110,7 @@ class Keeping(Custody):
         """Make a version the one that is served, and keep it from being compressed for a while."""
         self._gate.allow(Action.PROMOTE)
         held = self._gate.write(item_id)
+        self._gate.read_version(item_id, version_id)
         lock = self._deps.upkeep.lock if minutes is None else timedelta(minutes=max(0, min(minutes, _MOST_MINUTES)))
         now = self._deps.clock.now()
         with checked():
@@ -225,7 +215,7 @@ class Keeping(Custody):
 
     def _reaches(self, item: Item) -> bool:
         """Whether a memory may be worked on without any grant: nobody compresses somebody's silo by hand."""
-        return isinstance(access.may_write(self.principal, item), Allowed) and self._gate.sees(item)
+        return self._gate.lets_change(item)
 
     def _of_people(self, item_id: ItemId, what: str) -> Held:
         if self.principal.role is Role.AGENT:

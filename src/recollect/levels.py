@@ -15,7 +15,7 @@ from recollect.domain.text import name, sound, tokens
 from recollect.domain.turn import Mark, Task, Turn
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
-from recollect.errors import Invalid, NotFound, checked
+from recollect.errors import Invalid, checked
 from recollect.holdings import Held
 from recollect.keeping import Keeping
 from recollect.policy.access import Action
@@ -37,18 +37,24 @@ class Levels(Keeping):
     def show(self, item_id: ItemId | EventId) -> Shown:
         """A memory with the words that are served by default, and the events behind them. Of an event: its thread, what
         was said around it, and the memories that were made of it."""
-        asked = self._event(item_id)
-        return asked or leveled.shown(self._look, self._touched(self._read(ItemId(item_id))), self._gate.readable)
+        if (asked := self._event(item_id)) is not None:
+            return asked
+        held = self._gate.read(ItemId(item_id))
+        found = leveled.shown(self._look, self._outlined(held), self._gate.opens)
+        self._touch(held)
+        return found
 
     def _event(self, id: ItemId | EventId) -> Shown | None:
-        """The event of that id, where there is no memory of it and its thread may be read."""
-        if self._store.item(self._tenant, ItemId(id)) is not None:
-            return None
+        """The event of that id, where its thread may be read. Whether or not there is one, the same is looked up."""
         found = self._store.events_by_id(self._tenant, [EventId(id)], readers=self._gate.readers)
-        if not found or not self._gate.readable([found[0].item_id]):
+        thread = found[0].item_id if found else ItemId(id)
+        if not self._gate.opens([thread]) or not self._gate.rule.shown(found):
             return None
-        held = self._store.item(self._tenant, found[0].item_id)
-        return leveled.shown_event(self._look, found[0], held, self._gate.readable) if held else None
+        held = self._store.item(self._tenant, thread)
+        if held is None:
+            return None
+        shown = leveled.shown_event(self._look, found[0], held, self._gate.readable)
+        return replace(shown, made=[replace(one, item=self._gate.outlined(one.item)) for one in shown.made])
 
     def serve(
         self,
@@ -67,17 +73,18 @@ class Levels(Keeping):
             name(turn_id, "turn_id")
             if (asked := self._event(item_id)) is not None:
                 return leveled.around(asked, turn_id, budget_tokens)
-            held = self._touched(self._read(item_id))
+            held = self._gate.read(item_id)
             rendered = leveled.serve(
                 self._look,
-                held,
-                self._gate.readable,
+                self._outlined(held),
+                self._gate.opens,
                 more=more,
                 turn_id=turn_id,
                 task=task,
                 mode=self._deps.mode,
                 budget_tokens=budget_tokens,
             )
+        self._touch(held)
         self._tally.add(self._tenant, rendered.observations)
         return rendered.leveled
 
@@ -104,15 +111,14 @@ class Levels(Keeping):
         with checked():
             name(turn_id, "turn_id")
             self._gate.speak_for(agent)
-            now = self._deps.clock.now()
-            marked = feedback.mark(self._store, self.principal, turn_id, mark, at=now, agent=agent)
+            marked = feedback.mark(self._look, turn_id, mark, agent=agent)
         self._tally.add(self._tenant, marked.observations)
         return marked.turn
 
     def versions(self, item_id: ItemId) -> Sequence[VersionInfo]:
         """What lengths there are of a memory and how they came about, newest first; not their words."""
-        held = self._read(item_id)
-        versions = self._store.versions(self._tenant, item_id, readers=self._gate.readers)
+        held = self._gate.read(item_id)
+        versions = leveled.open_versions(self._look, held.item)
         raw = {
             version.id: sum(tokens(event.text) for event in self._store.cited(self._tenant, [version.id]))
             for version in versions
@@ -123,33 +129,36 @@ class Levels(Keeping):
     def version(self, item_id: ItemId, version_id: VersionId) -> Version:
         """One version with its words. Who reads it is on record."""
         self._gate.allow(Action.INSPECT)
-        held = self._touched(self._read(item_id))
+        held = self._gate.read(item_id)
         for version in self._store.versions(self._tenant, item_id, readers=self._gate.readers):
             if version.id == version_id:
                 read = Disclose(None, item_id, version_id)
                 scope, now = self._scope_of(held.item), self._deps.clock.now()
                 self._store.apply(scope, [read], actor=actor(self.principal), at=now)
+                self._touch(held)
                 return version
-        raise NotFound(f"there is no version {version_id} of memory {item_id}", "List them with: recollect levels ID")
+        raise promotion.no_such_version()
 
     def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
         """The events of a thread, by the id of its episode, in their order."""
-        self._read(item_id)
-        return self._store.events(self._tenant, item_id, first=after + 1, limit=limit, readers=self._gate.readers)
+        self._gate.read(item_id)
+        found = self._store.events(self._tenant, item_id, first=after + 1, limit=limit, readers=self._gate.readers)
+        return self._gate.rule.shown(found)
 
     def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
         """The events behind a memory; with `witness`, those of them that it names (e:, s:, c:, joined by commas). A
         chunk comes out as its own part of the text. Of an event, what was said around it."""
         if (asked := self._event(item_id)) is not None:
             return asked.evidence if witness is None else self.evidence(asked.item.id, witness)
-        held = self._read(item_id)
+        held = self._gate.read(item_id)
         thread = held.item.kind == "episode"
         if witness is None:
             return self.thread(item_id) if thread else self.show(item_id).evidence
         cited = () if thread else self.show(item_id).evidence
         with checked():
             named = notation.read(witness, cited[0].item_id if cited else item_id)
-        return [event for one in named for event in self._named(one, item_id if thread else None, cited)]
+        found = [event for one in named for event in self._named(one, item_id if thread else None, cited)]
+        return self._gate.rule.shown(found)
 
     def _named(self, witness: Witness, thread: ItemId | None, cited: Sequence[Event]) -> Sequence[Event]:
         """The events that a witness names, out of a thread or out of those that a memory cites."""
@@ -174,7 +183,7 @@ class Levels(Keeping):
     def _look(self) -> Look:
         deps = self._deps
         allowed = deps.categories.allowed(self.principal.agent_id)
-        return Look(deps.store, deps.embedder, self.principal, allowed, deps.clock.now())
+        return Look(deps.store, deps.embedder, self.principal, allowed, deps.clock.now(), listed=allowed)
 
     @property
     def _reader(self) -> Reader:
@@ -189,11 +198,14 @@ class Levels(Keeping):
             self._gate.speak_for(query.agent)
         return query if query.mode else replace(query, mode=self._deps.mode)
 
-    def _touched(self, held: Held) -> Held:
-        """A memory that is read: its lock, if it has one, holds for the full time again."""
+    def _outlined(self, held: Held) -> Held:
+        """A memory that is shown, without the names of others that may not be read."""
+        return replace(held, item=self._gate.outlined(held.item))
+
+    def _touch(self, held: Held) -> None:
+        """A memory was read: its lock, if it has one, holds for the full time again."""
         if held.item.lock:
             self._extend([held.item.id])
-        return held
 
     def _extend(self, read: Iterable[ItemId]) -> None:
         found = [held for item_id in sorted(read) if (held := self._store.item(self._tenant, item_id))]

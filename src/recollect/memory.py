@@ -14,11 +14,13 @@ from recollect.domain.query import Answer, Filters, Page, Query
 from recollect.domain.scope import Principal, Role, Scope
 from recollect.domain.text import sound
 from recollect.domain.version import Version
-from recollect.errors import Invalid, NotFound, checked
+from recollect.errors import Invalid, checked
+from recollect.gate import unknown
 from recollect.levels import Levels
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import AllBut, Only
+from recollect.read import leveled
 from recollect.read.shown import Shown, current
 from recollect.read.tally import Tally
 from recollect.write.extraction import Extraction
@@ -194,6 +196,7 @@ class Memory(Levels):
             kept,
             deps.upkeep.quiet,
             deps.judge,
+            deps.categories.allowed(self.principal.agent_id),
         )
 
     def _only_user(self) -> str | None:
@@ -218,37 +221,31 @@ class Memory(Levels):
     def items(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Item]:
         """Memories in sight, newest first."""
         found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
-        return [held.item for held in found]
+        return [self._gate.outlined(held.item) for held in found]
 
     def lines(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Shown]:
         """Memories in sight with their words, newest first; their evidence is left to `show`."""
         found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
-        return [Shown(held.item, held.rev, self._headline(held.item), ()) for held in found]
+        return [Shown(self._gate.outlined(held.item), held.rev, self._headline(held.item), ()) for held in found]
 
     def _headline(self, item: Item) -> Version | None:
         """What a list shows of a memory: its summary or less, whatever is served of it."""
-        versions = self._store.versions(self._tenant, item.id, readers=self._gate.readers)
+        versions = leveled.open_versions(self._look, item)
         return current(item, [version for version in versions if version.level <= Level.R3])
 
     def find(self, name: str) -> ItemId:
-        """The memory whose id is, or ends with, this; erased ones are found too, to be told from unknown ones. Where
-        there is none, the event that is called so: it is shown by the same name."""
+        """The memory whose id is, or ends with, this; for an admin erased ones are found too, to be told from unknown
+        ones. Where there is none, the event that is called so: it is shown by the same name."""
         with checked():
             sound(name, "the id", 36)
         if not name.strip():
             raise Invalid("the id is blank", "List the memories with: recollect show")
-        found = list(self._store.named(self._tenant, name.lower(), access.reach(self.principal)))
-        if not found:
-            erased = [t.ref[2:] for t in self._store.tombstones(self._tenant) if t.ref.startswith("i:")]
-            found = [ItemId(id) for id in erased if id.endswith(name.lower())]
-        if not found:
-            events = self._store.named_events(self._tenant, name.lower(), access.reach(self.principal))
-            found = [ItemId(id) for id in events]
+        found = self._gate.named(name.lower())
         if len(found) > 1:
-            raise Invalid(f"{len(found)} memories have an id that ends with {name!r}", "Give more of the id.")
+            raise Invalid(f"{len(found)} memories have an id that ends so", "Give more of the id.")
         if not found:
-            raise NotFound(f"there is no memory {name}", "List them with: recollect show")
-        return found[0]
+            raise unknown()
+        return ItemId(found[0])
 
     def query(self, query: Query) -> Answer:
         """What memory knows about a question, within a budget of tokens, or nothing where it knows nothing. Within a
@@ -262,7 +259,7 @@ class Memory(Levels):
 
     def history(self, item_id: ItemId) -> Sequence[Entry]:
         """Everything that happened to a memory, oldest first."""
-        self._read(item_id, withdrawn=True)
+        self._gate.read(item_id, withdrawn=True)
         return self._gate.legible(self._store.entries(self._tenant, refs=[f"i:{item_id}"]), item_id)
 
     def journal(self, *, limit: int = 100, before: int | None = None) -> Sequence[Entry]:

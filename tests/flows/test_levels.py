@@ -708,7 +708,7 @@ def test_an_agents_turn_is_marked_by_it_by_moderators_and_by_who_it_worked_for(w
     assert carla.feedback("t", Mark.INCORRECT, agent="robin").bumps == 2
     assert agent.feedback("t", Mark.REROLL).bumps == 3
     for somebody, whose in ((ben, "robin"), (ana, None), (carla, "wren"), (ana, "wren")):
-        with pytest.raises(NotFound, match="no turn t"):
+        with pytest.raises(NotFound, match="no such turn"):
             somebody.feedback("t", Mark.REROLL, agent=whose)
     with pytest.raises(Forbidden):
         agent.feedback("t", Mark.REROLL, agent="wren")

@@ -135,7 +135,7 @@ def test_who_took_part_reads_all_of_it(told: Confided, insider: Memory):
 def test_what_a_colleague_may_not_see_is_not_there(told: Confided, colleague: Memory):
     for item in (told.private, told.unmarked, told.marked, told.part):
         for way in (colleague.show, colleague.item, colleague.serve, colleague.history, colleague.versions):
-            with pytest.raises(NotFound, match="there is no memory"):
+            with pytest.raises(NotFound, match="there is no such memory"):
                 way(item.id)
         if colleague.principal.role is not Role.ADMIN:
             with pytest.raises(NotFound):
@@ -289,7 +289,7 @@ def test_a_colleague_cannot_change_what_they_may_not_see(told: Confided, colleag
         with (
             pytest.raises((NotFound, Invalid))
             if colleague.principal.role is not Role.AGENT
-            else pytest.raises(Exception, match="no memory|agents do not")  # noqa: RUF043
+            else pytest.raises(Exception, match="no such memory|agents do not")  # noqa: RUF043
         ):
             way(told.private.id)
     assert told.world.held(told.private).item == told.private

@@ -92,7 +92,7 @@ def test_no_decision_reaches_across_owners(world: World, memory: Memory):
             memory.remember("Mira wants gRPC at last.", supersedes=hidden.item_id)
     with pytest.raises(Refused, match="another owner"):
         memory.remember("Mira wants gRPC at last.", supersedes=other.item_id)
-    with pytest.raises(NotFound, match="no memory ffff"):
+    with pytest.raises(NotFound, match="no such memory"):
         memory.remember("Mira wants gRPC at last.", tags=["DECISION/SUPERSEDES:ffff"])
 
 

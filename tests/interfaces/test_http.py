@@ -204,7 +204,7 @@ def test_the_contracts_own_example_is_understood(server: Served):
 
 
 def test_what_the_server_refuses_is_the_same_error_here(client: Client, server: Served):
-    with pytest.raises(NotFound, match="there is no memory"):
+    with pytest.raises(NotFound, match="there is no such memory"):
         client.show(ItemId("0" * 8))
     with pytest.raises(Invalid, match="blank") as refused:
         client.remember(" ")

@@ -121,7 +121,7 @@ def test_the_end_of_an_id_will_do_if_only_one_has_it(recollect: CommandLine):
     last = max({id[-1] for id in ids}, key=lambda end: sum(id.endswith(end) for id in ids))
     refused = recollect("show", last)
     assert refused.code == 1
-    assert f"memories have an id that ends with '{last}'" in refused.err
+    assert "memories have an id that ends so" in refused.err
     assert "Give more of the id." in refused.err
 
 

@@ -173,10 +173,10 @@ def test_what_is_refused_is_an_error_of_the_tool_that_says_what_helps(server: Se
             ("memory_query", {}, "query"),
             ("memory_remember", {"text": "x", "importance": 9}, "importance"),
             ("memory_remember", {"text": "a\x00b"}, "NUL"),
-            ("memory_more", {"id": "nothing"}, "there is no memory"),
+            ("memory_more", {"id": "nothing"}, "there is no such memory"),
             ("memory_more", {"id": "nothing", "turn_id": "x" * 300}, "turn_id"),
-            ("memory_evidence", {"id": "nothing"}, "there is no memory"),
-            ("memory_evidence", {"id": "nothing", "witness": "x"}, "there is no memory"),
+            ("memory_evidence", {"id": "nothing"}, "there is no such memory"),
+            ("memory_evidence", {"id": "nothing", "witness": "x"}, "there is no such memory"),
             ("memory_forget", {}, "memory_forget"),
         ]
         for tool, arguments, word in wrong:

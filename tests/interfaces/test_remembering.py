@@ -97,7 +97,7 @@ def test_an_agent_keeps_its_silo_to_itself(recollect: CommandLine):
     assert recollect("--agent", "robin", "show", item_id).code == 0
     refused = recollect("show", item_id)
     assert refused.code == 1
-    assert "there is no memory" in refused.err
+    assert "there is no such memory" in refused.err
 
 
 def test_a_dash_reads_standard_input_word_for_word(recollect: CommandLine):
@@ -130,7 +130,7 @@ def test_a_key_makes_a_repeat_harmless(recollect: CommandLine):
         (["remember", "x" * 1_000_001], "at most"),
         (["remember", "half \udcff"], "half of a surrogate pair"),
         (["remember", "x", "--agent", "robin"], "a user-private memory needs a user_id"),
-        (["show", "nothing"], "there is no memory nothing"),
+        (["show", "nothing"], "there is no such memory"),
         (["show", ""], "the id is blank"),
         (["show", "\udcff"], "half of a surrogate pair"),
         (["show", "x" * 100], "the id has 100 characters"),

@@ -141,7 +141,7 @@ def test_what_stays_is_shown_with_the_reason(recollect: CommandLine):
         (["--entry", "99"], "there is no entry 99 in the journal"),
         (["--session", "nothing"], "nothing in the journal has the cause nothing"),
         (["--to", "99"], "nothing happened there since revision 99"),
-        (["--memory", "nothing", "--to", "0"], "there is no memory nothing"),
+        (["--memory", "nothing", "--to", "0"], "there is no such memory"),
         (["--to", "0", "--thread", " "], "thread_id is blank"),
     ],
 )

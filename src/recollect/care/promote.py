@@ -31,7 +31,12 @@ def promote(
     every = {version.id: version for version in store.versions(tenant, item.id, withdrawn=True)}
     if version_id in every:
         return lifecycle.promoted(item, every[version_id], now, lock, reason, withdrawn=True)
-    raise NotFound(f"there is no version {version_id} of memory {item.id}", "List them with: recollect levels ID")
+    raise no_such_version()
+
+
+def no_such_version() -> NotFound:
+    """What is said of a version that is not there, or is not for who asks."""
+    return NotFound("there is no version of this memory by that id", "List them with: recollect levels ID")
 
 
 def read(store: Store, scope: Scope, seen: Iterable[Held], now: datetime, lock: timedelta, actor: Actor) -> Rev | None:

@@ -56,21 +56,31 @@ def chosen(store: Store, tenant: TenantId, target: Target) -> Sequence[Entry]:
     match target:
         case OneEntry(seq):
             found = store.entries(tenant, seqs=[seq])
-            missing = f"there is no entry {seq} in the journal"
         case OneMemory(item_id, rev):
             found = [
                 e for e in store.entries(tenant, refs=[f"i:{item_id}"], rev_after=rev) if e.header.item_id == item_id
             ]
-            missing = f"nothing happened to memory {item_id} since revision {rev}"
         case Session(cause):
             found = store.entries(tenant, cause=cause)
-            missing = f"nothing in the journal has the cause {cause}"
         case ToRevision(scope, rev):
             found = store.entries(tenant, scope=scope, rev_after=rev)
-            missing = f"nothing happened there since revision {rev}"
     if not found:
-        raise NotFound(missing, "See recollect history for what can be rolled back.")
+        raise nothing_chosen(target)
     return found
+
+
+def nothing_chosen(target: Target) -> NotFound:
+    """What is said where a target names nothing, or nothing that may be read."""
+    match target:
+        case OneEntry(seq):
+            missing = f"there is no entry {seq} in the journal"
+        case OneMemory(item_id, rev):
+            missing = f"nothing happened to memory {item_id} since revision {rev}"
+        case Session(cause):
+            missing = f"nothing in the journal has the cause {cause}"
+        case ToRevision(_, rev):
+            missing = f"nothing happened there since revision {rev}"
+    return NotFound(missing, "See recollect history for what can be rolled back.")
 
 
 def preview(store: Store, tenant: TenantId, target: Target, *, cascade: bool = False) -> Plan:

@@ -8,6 +8,8 @@ from enum import StrEnum
 from recollect.domain.item import Item, Visibility
 from recollect.domain.record import Given
 from recollect.domain.scope import Principal, Role, Scope, Sight
+from recollect.policy.categories import EVERY_CATEGORY
+from recollect.policy.categories import Allowed as Categories
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,18 @@ def reach(principal: Principal) -> Sight:
     return replace(seen, readers=None) if principal.role is Role.ADMIN else seen
 
 
-def may_read(principal: Principal, item: Item, grants: Iterable[Given], now: datetime) -> Answer:
+def may_read(
+    principal: Principal,
+    item: Item,
+    grants: Iterable[Given],
+    now: datetime,
+    categories: Categories = EVERY_CATEGORY,
+) -> Answer:
     """Whether a principal may read a memory, as far as the memory itself tells. A person reads a silo only under a
-    grant that is in force. Whether it holds private words of others is the store's to say (`Store.withheld`)."""
+    grant that is in force, and an agent what its `categories` hold. Whether it holds private words of others is the
+    store's to say (`Store.withheld`)."""
+    if not categories.holds(item.category):
+        return Denied("its category is not on the agent's list")
     seen = sight(principal)
     match item.visibility:
         case Visibility.SYSTEM:

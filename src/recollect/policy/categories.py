@@ -61,6 +61,7 @@ class AllBut:
 
 
 Allowed = Only | AllBut
+EVERY_CATEGORY = AllBut()
 
 
 @dataclass(frozen=True, slots=True)

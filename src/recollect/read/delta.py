@@ -1,6 +1,7 @@
 """The delta header of an answer: what changed since the reader was last told in this thread."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from recollect.domain.ids import ItemId, Seq
@@ -13,8 +14,9 @@ from recollect.policy.delta import Subject, Transition
 from recollect.policy.distil import served
 from recollect.read.look import Look
 
-FURTHEST = 300
-"""Entries that are looked back at: what is older than that is not told any more."""
+FURTHEST = 3_000
+"""Entries that are looked back at, those of others included: what is older than that is not told any more."""
+_AT_ONCE = 300
 _NEWEST = 20
 """Memories among which the most important are chosen."""
 _HAMMER = frozenset({"job:close", "job:compress"})
@@ -40,16 +42,35 @@ def since_last(look: Look, reader: str, thread_id: str, head: Head) -> Delta:
     if cursor is not None and cursor.seq >= head.seq:
         return Delta((), None)
     after = Seq(max(cursor.seq if cursor else 0, head.seq - FURTHEST))
-    entries = store.entries(tenant, after=after, scope=scope if cursor is None else None)
-    headers = [entry.header for entry in entries if entry.header.actor not in _HAMMER]
-    changed = delta.transitions(headers, _undone(look, headers))[:_NEWEST]
-    known = _known(look, changed)
-    found = [
-        (one, subject)
-        for one in changed
-        if one.item_id in known and (subject := _subject(look, one, known[one.item_id]))
-    ]
+    known, headers = _newest(look, after, head.seq, scope if cursor is None else None)
+    changed = [one for one in delta.transitions(headers, _undone(look, headers)) if one.item_id in known][:_NEWEST]
+    found = [(one, subject) for one in changed if (subject := _subject(look, one, known[one.item_id]))]
     return Delta(delta.header(cursor.rev if cursor else None, found), told)
+
+
+def _newest(look: Look, after: Seq, last: Seq, scope: Scope | None) -> tuple[dict[ItemId, Item], list[Header]]:
+    """The memories that the reader may know of and to which something happened last, with all that happened to them
+    since. What happened to others is passed over: how much that was makes no difference."""
+    known: dict[ItemId, Item] = {}
+    headers: list[Header] = []
+    before, at_once = last, _AT_ONCE if scope is None else FURTHEST
+    while before > after and len(known) < _NEWEST:
+        first = max(after, before - at_once)
+        page = _headers(look, scope, after=Seq(first), before=before)
+        known |= _known(look, {header.item_id for header in page if header.item_id} - known.keys())
+        headers, before = [*page, *headers], Seq(first)
+    if before > after:  # more happened to these than was looked at
+        headers = _headers(look, scope, after=after, refs=[f"i:{item_id}" for item_id in sorted(known)])
+    return known, [header for header in headers if header.item_id in known]
+
+
+def _headers(
+    look: Look, scope: Scope | None, *, after: Seq, before: Seq | None = None, refs: Sequence[str] | None = None
+) -> list[Header]:
+    limit = None if before is None or scope is not None else before - after
+    entries = look.store.entries(look.principal.tenant, after=after, scope=scope, refs=refs, limit=limit)
+    headers = [entry.header for entry in entries if before is None or entry.header.seq <= before]
+    return [header for header in headers if header.actor not in _HAMMER]
 
 
 def _undone(look: Look, headers: Sequence[Header]) -> dict[Seq, str]:
@@ -59,11 +80,10 @@ def _undone(look: Look, headers: Sequence[Header]) -> dict[Seq, str]:
     return {entry.header.seq: entry.header.op for entry in found}
 
 
-def _known(look: Look, changed: Sequence[Transition]) -> dict[ItemId, Item]:
-    """The memories that transitions are about, as far as the reader may know of them. Threads are not told of, they
-    have events."""
-    held = [look.store.item(look.principal.tenant, item_id) for item_id in {one.item_id for one in changed}]
-    items = [one.item for one in held if one is not None and not isinstance(one.item.body, Episode)]
+def _known(look: Look, ids: AbstractSet[ItemId]) -> dict[ItemId, Item]:
+    """Those of these memories that the reader may know of. Threads are not told of, they have events."""
+    held = look.store.items_by_id(look.principal.tenant, sorted(ids))
+    items = [one.item for one in held if not isinstance(one.item.body, Episode)]
     seen = look.sees(items)
     return {item.id: item for item in items if item.id in seen}
 

@@ -135,7 +135,7 @@ def _read(look: Look, placed: Sequence[Placed]) -> dict[str, Event]:
         proven = {event for one in cited if one.item_id in granted for event in one.events}
         ids = [event_id for event_id in ids if event_id in proven]
     found = look.store.events_by_id(look.principal.tenant, ids, readers=look.readers)
-    return {f"e:{event.id}": event for event in found}
+    return {f"e:{event.id}": event for event in look.rule.shown(found)}
 
 
 def rationed(made: Made, found: Sequence[Proof], served: Sequence[Item], most: Mapping[str, int]) -> Sequence[Proof]:

@@ -213,11 +213,11 @@ def serve(
     """A memory that may be read, at the level that the turn and the task call for; `more` is a step further. Raises
     NothingMore where everything was served in this turn, NeedMoreContext where people are to be asked first."""
     item = held.item
-    versions = look.store.versions(look.principal.tenant, item.id, readers=look.readers)
+    versions = open_versions(look, item)
     family = Family(look, item, versions, readable)
     turn = course(look, turn_id, f"memory {item.id}")
     against = look.store.contested(look.principal.tenant, [item.id]).get(item.id, frozenset())
-    contested = level.unsure(item) or bool(look.readable(against))
+    contested = level.unsure(item) or bool(look.seen(against))
     said = NEED_MORE_CONTEXT if more else ""
     steps = level.steps(task, contested, said, turn.served, turn.bumps)
     reason = level.reason(task, contested, said, turn.served, turn.bumps)
@@ -272,9 +272,14 @@ def _items(family: Family, words: Words) -> dict[ItemId, VersionId | None]:
     return {**threads, family.item.id: words.version_id}
 
 
+def open_versions(look: Look, item: Item) -> Sequence[Version]:
+    """The versions of a memory that hold nothing which is withheld from who looks."""
+    return look.rule.versions(item, look.store.versions(look.principal.tenant, item.id, readers=look.readers))
+
+
 def shown(look: Look, held: Held, readable: Readable) -> Shown:
     """A memory with the one version that is served by default, and the readable events that it cites."""
-    versions = look.store.versions(look.principal.tenant, held.item.id, readers=look.readers)
+    versions = open_versions(look, held.item)
     speaking = current(held.item, versions)
     if speaking is None:
         return Shown(held.item, held.rev, None, ())
@@ -289,9 +294,9 @@ def shown_event(look: Look, event: Event, thread: Held, readable: Readable) -> S
     """An event in its thread, with what was said around it and the memories that were made of it."""
     tenant = look.principal.tenant
     first, last = max(1, event.seq - _AROUND), event.seq + _AROUND
-    near = look.store.events(tenant, event.item_id, first, last, readers=look.readers)
+    near = look.rule.shown(look.store.events(tenant, event.item_id, first, last, readers=look.readers))
     of = [one.id for one in Made(look).of([event.id]).get(event.id, ())]
-    seen = look.readable(of) & readable(of)
+    seen = look.seen(of) & readable(of)
     held = look.store.speaking(tenant, sorted(seen), readers=look.readers)
     memories = [
         Shown(one.item, one.rev, version, (event,), doubt=doubt(look, one.item))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from recollect.domain.codec import canonical
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Item
 from recollect.domain.query import Filters
@@ -11,9 +12,10 @@ from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
 from recollect.holdings import Hit, Outline, Wanted
 from recollect.policy import access
-from recollect.policy.categories import EVIDENCE, AllBut, Allowed, Only
+from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, AllBut, Allowed, Only
 from recollect.policy.rank import Seen
 from recollect.ports import Embedder, Store
+from recollect.read.category_rule import CategoryRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,12 @@ class Look:
     """The kinds of memories that are served; None where all are."""
     within_reach: Allowed | None = None
     """The categories that would be served if they were asked for by name; None where that is `allowed`."""
+    listed: Allowed = EVERY_CATEGORY
+    """The categories on the agent's list, whatever is asked for: what it withholds is not shown in any way."""
+
+    @property
+    def rule(self) -> CategoryRule:
+        return CategoryRule(self.store, self.principal.tenant, self.readers, self.listed)
 
     @property
     def moment(self) -> datetime:
@@ -57,6 +65,11 @@ class Look:
         """Whether a memory is of a kind that is served here, and of a category that is, if only on request."""
         granted = (self.within_reach or self.allowed).holds(item.category)
         return granted and (self.kinds is None or item.kind in self.kinds)
+
+    def seen(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
+        """Those of these items that may be read, by their category as well."""
+        held = self.store.items_by_id(self.principal.tenant, sorted(set(ids)))
+        return self._open([one.item for one in held if not one.withdrawn and self.listed.holds(one.item.category)])
 
     def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
         """Those of these items that are in sight, whatever their category: whether words may be shown."""
@@ -107,11 +120,21 @@ class Look:
 def reader(principal: Principal) -> str:
     """Who a turn belongs to. An agent is one reader, whichever of its credentials it comes with; no person's name is
     mistaken for it."""
-    return agent_reader(principal.agent_id) if principal.agent_id else f"person:{principal.id}"
+    return agent_reader(principal.agent_id) if principal.agent_id else person_reader(principal.id)
+
+
+def person_reader(id: str) -> str:
+    return f"person:{id}"
 
 
 def agent_reader(agent_id: str) -> str:
     return f"agent:{agent_id}"
+
+
+def told_reader(principal: Principal, agent: str | None) -> str:
+    """Who is told of changes: one credential's principal, speaking as one agent. Nobody else's question moves on what
+    it was told, whatever agent that names."""
+    return canonical([reader(principal), principal.id, agent])
 
 
 def seen(hit: Hit) -> Seen:

@@ -15,7 +15,7 @@ from recollect.policy.pack import SHARES, cost, pack
 from recollect.policy.telling import telling
 from recollect.read import lines, slices
 from recollect.read.evidence import Proofs
-from recollect.read.leveled import Family, Words
+from recollect.read.leveled import Family, Words, open_versions
 from recollect.read.lines import Candidate
 from recollect.read.look import Look
 from recollect.read.memories import Found
@@ -132,8 +132,7 @@ class OfMemories:
 
     def _family(self, item: Item) -> Family:
         if item.id not in self._families:
-            versions = self.look.store.versions(self.look.principal.tenant, item.id, readers=self.look.readers)
-            self._families[item.id] = Family(self.look, item, versions)
+            self._families[item.id] = Family(self.look, item, open_versions(self.look, item))
         return self._families[item.id]
 
     @cached_property
@@ -142,6 +141,8 @@ class OfMemories:
 
     def line(self, found: Found, at: Level | None = None) -> Candidate | None:
         """What is served of a memory itself; none of a thread whose telling sentences are memories beside it."""
+        if not self.look.rule.versions(found.item, [found.version]):
+            return None  # it tells of what is withheld from who looks
         at = self._level(found, 0) if at is None else at
         shorter: Words | None = None
         if at < Level.R3:

@@ -23,7 +23,7 @@ from recollect.read import delta, evidence, lines, memories
 from recollect.read.blend import SHORTEST, Blended
 from recollect.read.evidence import Proofs
 from recollect.read.lines import Candidate
-from recollect.read.look import Look
+from recollect.read.look import Look, told_reader
 from recollect.read.memories import Found, Memories, Statement
 from recollect.read.over import Made
 from recollect.read.portions import RAW, Kept, OfEvents, OfMemories, Portion
@@ -77,7 +77,11 @@ class Reader:
         agent = query.agent or self._principal.agent_id
         look = self._look(query, agent)
         head = self._store.head(self._principal.tenant)
-        told = delta.since_last(look, agent or self._principal.id, query.thread_id, head) if query.thread_id else None
+        told = (
+            delta.since_last(look, told_reader(self._principal, agent), query.thread_id, head)
+            if query.thread_id
+            else None
+        )
         header, room = _fitting(told.lines if told else (), query.budget_tokens)
         turn = course(look, query.turn_id, _subject(query))
         portions = self._portions(look, query, agent)
@@ -109,7 +113,8 @@ class Reader:
         now = self._clock.now()
         served = kinds(allowed, named=named)
         reach = None if named else self._categories.allowed(agent)
-        return Look(self._store, self._embedder, self._principal, allowed, now, filters.valid_at, served, reach)
+        listed = self._categories.allowed(agent)
+        return Look(self._store, self._embedder, self._principal, allowed, now, filters.valid_at, served, reach, listed)
 
     def _chosen(self, portions: OfMemories | OfEvents | Blended, turn: Course, query: Query, room: int) -> Portion:
         """The first portion, from the step that the turn calls for upwards, that was not served in it yet. Where there

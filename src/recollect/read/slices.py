@@ -96,7 +96,7 @@ class Threads:
     """The threads that a look may see into. A witness may lie in one that is another's: it is not shown then."""
 
     def __init__(self, look: Look, readable: Callable[[Iterable[ItemId]], frozenset[ItemId]] | None = None) -> None:
-        self._look, self._readable = look, readable or look.readable
+        self._look, self._readable, self._rule = look, readable or look.readable, look.rule
         self._known: dict[ItemId, bool] = {}
         self._near: dict[frozenset[tuple[ItemId, int]], list[Event]] = {}
 
@@ -107,7 +107,7 @@ class Threads:
         if unknown:
             readable = self._readable(sorted(unknown))
             self._known |= {item_id: item_id in readable for item_id in unknown}
-        return [event for event in found if self._known[event.item_id]]
+        return self._rule.shown(event for event in found if self._known[event.item_id])
 
     def around(self, anchors: Sequence[Anchor], radius: int) -> list[Event]:
         """The events near these, where threads may be read for more than what memories cite."""

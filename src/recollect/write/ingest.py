@@ -24,6 +24,7 @@ from recollect.errors import Forbidden, KeyReused, Repeated, Stale
 from recollect.holdings import UNWRITTEN, Held, Receipt
 from recollect.policy import lifecycle, trust
 from recollect.policy.access import Denied, may_write
+from recollect.policy.categories import EVERY_CATEGORY, Allowed
 from recollect.policy.chunks import chunks
 from recollect.policy.clean import clean
 from recollect.policy.speech import days
@@ -82,6 +83,8 @@ class Ingest:
     quiet: timedelta = Upkeep().quiet
     """For how long a thread is silent before it counts as closed."""
     judge: Judge | None = None
+    categories: Allowed = EVERY_CATEGORY
+    """Those that the principal may read."""
 
     def remember(self, statement: Statement, key: str | None) -> Remembered:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
@@ -208,7 +211,7 @@ class Ingest:
 
     @property
     def _owner(self) -> Owner:
-        return Owner(self.store, self.scope, self.visibility, self.principal.id)
+        return Owner(self.store, self.scope, self.visibility, self.principal.id, self.categories)
 
     def _commit(self, owner: Owner) -> Commit:
         return Commit(self.store, self.embedder, self.clock, owner)

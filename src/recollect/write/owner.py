@@ -9,6 +9,7 @@ from recollect.domain.ids import ItemId
 from recollect.domain.item import Body, Item, Visibility
 from recollect.domain.record import Epoch
 from recollect.domain.scope import Scope, Sight
+from recollect.policy.categories import EVERY_CATEGORY, Allowed
 from recollect.policy.lifecycle import epoch_id
 from recollect.ports import Store
 
@@ -27,6 +28,8 @@ class Owner:
     scope: Scope
     visibility: Visibility
     actor_id: str | None
+    categories: Allowed = EVERY_CATEGORY
+    """Those that who writes may read: memories of others are not compared, merged or replaced, as if not there."""
 
     @cached_property
     def epoch(self) -> int:
@@ -50,9 +53,11 @@ class Owner:
         )
 
     def owns(self, item: Item) -> bool:
-        """Whether a memory is seen by exactly those who see what is made here."""
-        return item.visibility is self.visibility and all(
-            getattr(item, name) == getattr(self.scope, name) for name in _KEYS[self.visibility]
+        """Whether a memory is seen by exactly those who see what is made here, the one who makes it among them."""
+        return (
+            item.visibility is self.visibility
+            and all(getattr(item, name) == getattr(self.scope, name) for name in _KEYS[self.visibility])
+            and self.categories.holds(item.category)
         )
 
     def item(self, item_id: ItemId, body: Body, now: datetime, **fields: object) -> Item:

@@ -46,12 +46,14 @@ class Superseding:
                     yield self._one(name, new)
 
     def _one(self, name: str, new: Decision) -> Held:
-        found = self.store.named(self.owner.scope.tenant, name, self.owner.sight)
+        tenant = self.owner.scope.tenant
+        named = self.store.items_by_id(tenant, self.store.named(tenant, name, self.owner.sight))
+        found = [held for held in named if self.owner.categories.holds(held.item.category)]
         if len(found) > 1:
-            raise Invalid(f"{len(found)} memories have an id that ends with {name!r}", "Give more of the id.")
-        held = self.store.item(self.owner.scope.tenant, found[0]) if found else None
-        if held is None or held.withdrawn:
-            raise NotFound(f"there is no memory {name} to supersede", "List them with: recollect show")
+            raise Invalid(f"{len(found)} memories have an id that ends so", "Give more of the id.")
+        if not found or found[0].withdrawn:
+            raise NotFound("there is no such memory to supersede", "List the memories with: recollect show")
+        [held] = found
         if not self.owner.owns(held.item):
             raise Refused(
                 f"memory {held.item.id} belongs to another owner: no decision of this one supersedes it",

@@ -12,8 +12,8 @@ PROBLEM: JsonDict = {
     "type": "urn:recollect:not-found",
     "title": "There is no such thing, or it is not for the one who asks",
     "status": 404,
-    "detail": "there is no memory 2b44",
-    "help": "List them with: recollect show",
+    "detail": "there is no such memory",
+    "help": "List the memories with: recollect show",
 }
 MORE_CONTEXT: JsonDict = {
     "type": "urn:recollect:need-more-context",

@@ -1,0 +1,142 @@
+"""What a list of categories withholds from an agent is withheld at every door; what is told of changes is told to who
+was asked for, however much happens to others; and history holds no words that versions refuse."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect import Memory, Message, Principal, Query, Role, Source, settings, wiring
+from recollect.domain.ids import TenantId
+from recollect.domain.turn import NEED_MORE_CONTEXT, Task
+from recollect.errors import NotFound
+from tests.confided import again, tried
+
+HERE = TenantId("default")
+CANARY = "quarrel"
+
+
+@pytest.fixture
+def admin(tmp_path: Path) -> Iterator[Memory]:
+    chosen = {"embedder": "none", "keeper": "none", "judge": "none"}
+    given = settings.load({"home": str(tmp_path), "store": str(tmp_path / "m.db"), "user": "root", **chosen})
+    with wiring.connect(given, create=True) as memory:
+        yield memory
+
+
+def agent(admin: Memory, name: str, user: str = "ana", credential: str | None = None) -> Memory:
+    users = frozenset({user})
+    return admin.acting(
+        Principal(tenant=HERE, id=credential or name, role=Role.AGENT, agent_id=name, users=users, projects=frozenset())
+    )
+
+
+def member(admin: Memory, name: str) -> Memory:
+    return admin.acting(Principal(tenant=HERE, id=name, role=Role.MEMBER, projects=frozenset()))
+
+
+@pytest.mark.parametrize("name", ["somebody", "planner"])
+def test_words_of_a_category_that_is_left_out_come_out_at_no_door(admin: Memory, name: str):
+    ana, bot = member(admin, "ana"), agent(admin, name)
+    ana.remember("The regatta starts at noon.", category="tasks", thread_id="talk")
+    kept = ana.remember(f"The regatta ended in a {CANARY} with Ben.", category="relationship_dynamic", thread_id="talk")
+    ana.remember("The regatta needs two more boats.", category="tasks", thread_id="talk")
+    episode = ana.show(kept.event_id).item.id
+    ana.close_episode(episode)
+    everything = [item.id for item in ana.items()]
+    events = [event.id for event in ana.thread(episode)]
+    witnesses = ["s:1-9", f"e:{kept.event_id}"]
+    ways = [
+        *(
+            lambda id=id, way=way: way(id)
+            for id in (*everything, *events)
+            for way in (bot.show, bot.evidence, bot.history)
+        ),
+        *(lambda id=id: bot.serve(id, task=Task.AUDIT) for id in (*everything, *events)),
+        *(lambda id=id: again(lambda: bot.serve(id, more=True, turn_id=f"t {id}")) for id in everything),
+        *(lambda id=id, one=one: bot.evidence(id, one) for id in everything for one in witnesses),
+        *(lambda id=id: (bot.thread(id), bot.versions(id)) for id in everything),
+        bot.items,
+        bot.lines,
+        *(
+            lambda source=source, said=said: again(
+                lambda: bot.query(
+                    Query(
+                        text="How was the regatta with Ben?",
+                        source=source,
+                        said=said,
+                        threshold=0.0,
+                        thread_id="talk",
+                        turn_id=f"q {source} {said}",
+                        budget_tokens=4000,
+                    )
+                )
+            )
+            for source in Source
+            for said in ("", NEED_MORE_CONTEXT)
+        ),
+    ]
+    told = "\n".join(tried(*ways))
+    assert "regatta" in told
+    assert CANARY not in told
+    assert kept.item_id not in told
+    assert CANARY in "\n".join(tried(lambda: ana.thread(episode), lambda: ana.show(episode)))
+
+
+def test_a_write_leaves_alone_what_its_writer_may_not_read(admin: Memory):
+    ana, bot = member(admin, "ana"), agent(admin, "planner")
+    kept = ana.remember("We agreed on the blue boat.", tags=["DECISION"], topic_key="boat")
+    before = list(admin.export_state())
+    with pytest.raises(NotFound, match="no such memory to supersede"):
+        bot.remember("We agreed on the red boat.", category="tasks", supersedes=kept.item_id)
+    assert list(admin.export_state()) == before
+    told = bot.remember("We agreed on the blue boat.", tags=["DECISION/SUPERSEDES"], topic_key="boat")
+    assert told.item_id != kept.item_id
+    assert told.outcome == "created", "what it may not read is not there to be corroborated or replaced"
+    assert ana.show(kept.item_id).item.superseded_by is None
+
+
+def header(memory: Memory, asked_as: str | None = None) -> tuple[str, ...]:
+    return memory.query(Query(text="boats", thread_id="talk", agent=asked_as, budget_tokens=4000)).header
+
+
+def test_what_an_agent_is_told_is_not_used_up_by_anybody_else(admin: Memory):
+    ana, ben = member(admin, "ana"), member(admin, "ben")
+    bot, other = agent(admin, "robin"), agent(admin, "robin", "ben", credential="robin for ben")
+    assert header(bot) == ()
+    ana.remember("The boats are in the harbour.", thread_id="talk")
+    for somebody, named in ((ben, "robin"), (member(admin, "robin"), None), (admin, "robin"), (other, None)):
+        header(somebody, named)
+    assert any("harbour" in line for line in header(bot))
+    assert header(bot) == (), "once"
+
+
+def test_however_much_happens_to_others_one_is_told_the_same(admin: Memory):
+    ana, ben = member(admin, "ana"), member(admin, "ben")
+    header(ana)
+    told = ana.remember("The boats are in the harbour.", thread_id="talk")
+    for number in range(12):
+        said = [Message(text=f"{number} {part} is of no interest to anybody.", author="ben") for part in range(60)]
+        ben.append(said, thread_id="talk")
+        for part in range(4):
+            ben.remember(f"Ben counts {number} {part} in vain.", thread_id="talk")
+    ana.archive(told.item_id)
+    ana.restore(told.item_id)
+    assert [line for line in header(ana) if "harbour" in line] == [
+        "- +created: [Knowledge] The boats are in the harbour. (imp=3)"
+    ]
+
+
+def test_history_holds_no_words_that_versions_refuse(admin: Memory):
+    ana, bot = member(admin, "ana"), agent(admin, "robin")
+    said = [
+        Message(text=f"We decided on {name} boats because they are cheap.", author="ana") for name in ("red", "blue")
+    ]
+    episode = ana.ingest(said, thread_id="talk", wait=True).episode_id
+    ana.close_episode(episode)
+    lengths = {one.level for one in ana.versions(episode)}
+    assert len(lengths) >= 4
+    for who, most in ((ana, 1), (bot, 1), (admin, 99)):
+        told = [entry for entry in who.history(episode) if entry.header.op == "derive" and entry.body]
+        assert 1 <= len(told) <= most, who.principal.id
+    assert len([entry for entry in admin.history(episode) if entry.header.op == "derive"]) >= 4
