@@ -61,9 +61,9 @@ def chosen(store: Store, tenant: TenantId, target: Target) -> Sequence[Entry]:
                 e for e in store.entries(tenant, refs=[f"i:{item_id}"], rev_after=rev) if e.header.item_id == item_id
             ]
         case Session(cause):
-            found = store.entries(tenant, cause=cause)
+            found = [e for e in store.entries(tenant, cause=cause) if e.header.op != "private"]
         case ToRevision(scope, rev):
-            found = store.entries(tenant, scope=scope, rev_after=rev)
+            found = [e for e in store.entries(tenant, scope=scope, rev_after=rev) if e.header.op != "private"]
     if not found:
         raise nothing_chosen(target)
     return found
