@@ -40,7 +40,7 @@ def since_last(look: Look, reader: str, thread_id: str, head: Head) -> Delta:
     if cursor is not None and cursor.seq >= head.seq:
         return Delta((), None)
     after = Seq(max(cursor.seq if cursor else 0, head.seq - FURTHEST))
-    entries = store.entries(tenant, after=after, scope=scope if cursor is None else None)
+    entries = store.entries(tenant, after=after, scope=scope if cursor is None else None, blind=True)
     headers = [entry.header for entry in entries if entry.header.actor not in _HAMMER]
     changed = delta.transitions(headers, _undone(look, headers))[:_NEWEST]
     known = _known(look, changed)
@@ -55,7 +55,7 @@ def since_last(look: Look, reader: str, thread_id: str, head: Head) -> Delta:
 def _undone(look: Look, headers: Sequence[Header]) -> dict[Seq, str]:
     """The operations of the entries that these take back: what was undone says what the undoing did."""
     seqs = sorted({header.undoes for header in headers if header.undoes is not None and header.op == "undo"})
-    found = look.store.entries(look.principal.tenant, seqs=seqs) if seqs else ()
+    found = look.store.entries(look.principal.tenant, seqs=seqs, blind=True) if seqs else ()
     return {entry.header.seq: entry.header.op for entry in found}
 
 

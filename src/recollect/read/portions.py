@@ -132,7 +132,9 @@ class OfMemories:
 
     def _family(self, item: Item) -> Family:
         if item.id not in self._families:
-            versions = self.look.store.versions(self.look.principal.tenant, item.id, readers=self.look.readers)
+            versions = self.look.store.versions(
+                self.look.principal.tenant, item.id, readers=self.look.readers, abridged=True
+            )
             self._families[item.id] = Family(self.look, item, versions)
         return self._families[item.id]
 

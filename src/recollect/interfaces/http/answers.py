@@ -153,6 +153,7 @@ class EvidenceAnswer(BaseModel):
 
     id: str
     events: list[EventAnswer]
+    next: str | None = Field(description="The `after` of the next page; null where there is none.")
 
 
 # -- levels and versions --------------------------------------------------------------------------------------
@@ -212,6 +213,7 @@ class VersionsAnswer(BaseModel):
 
     id: str
     versions: list[VersionInfoAnswer]
+    next: str | None = Field(description="The `before` of the next page; null where there is none.")
 
 
 class VersionAnswer(BaseModel):
@@ -326,6 +328,7 @@ class HistoryAnswer(BaseModel):
 
     id: str
     history: list[HistoryEntry]
+    next: int | None = Field(description="The `after` of the next page; null where there is none.")
 
 
 class AuditEntry(BaseModel):

@@ -87,6 +87,7 @@ EVIDENCE: JsonDict = {
             "meta": {},
         }
     ],
+    "next": f"{MEMORY_ID}:4",
 }
 
 _BULLETS: JsonDict = {
@@ -123,7 +124,7 @@ _R3: JsonDict = {
     "derivedFromVersionId": _R4_ID,
     "qualityScore": None,
 }
-VERSIONS: JsonDict = {"id": MEMORY_ID, "versions": [{**_R3, "tokens": 25, "active": True}]}
+VERSIONS: JsonDict = {"id": MEMORY_ID, "versions": [{**_R3, "tokens": 25, "active": True}], "next": None}
 VERSION: JsonDict = {**_R3, "memoryItemId": MEMORY_ID, "content": _CONTENT, **_BULLETS}
 STANDING: JsonDict = {
     "id": MEMORY_ID,
@@ -177,6 +178,7 @@ HISTORY: JsonDict = {
             "readable": True,
         }
     ],
+    "next": None,
 }
 AUDIT: JsonDict = {
     "entries": [
