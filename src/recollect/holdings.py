@@ -61,11 +61,11 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """Which events are meant: those of a thread, or those that a version cites; where some are named, these alone."""
+    """Which events are meant: those of a thread, those that a version cites, or, with neither, all; where some are
+    named, these alone."""
 
-    of: ItemId | VersionId
-    thread: bool = True
-    """Whether `of` is a thread; else it is a version."""
+    thread: ItemId | None = None
+    version: VersionId | None = None
     named: Named | None = None
 
 

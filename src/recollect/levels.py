@@ -163,10 +163,10 @@ class Levels(Keeping):
         attesting = leveled.attesting(self._look, self._touched(held).item)
         if attesting is None:
             return Portion()
-        return self._events(Among(attesting, thread=False, named=named), wanted, after, limit)
+        return self._events(Among(version=attesting, named=named), wanted, after, limit)
 
     def _events(self, among: Among, wanted: Wish | None, after: str | None, limit: int) -> Portion[Event, str]:
-        threads = None if among.thread else Threads(self._look, self._gate.readable)
+        threads = None if among.thread is not None else Threads(self._look, self._gate.readable)
         with checked():
             behind = Spot.read(after) if after is not None else None
             found = receipts.events(self._look, among, threads, after=behind, limit=limit)

@@ -141,6 +141,7 @@ def hammered_document(done: "Hammered") -> dict[str, object]:
         "split": [{"memory_id": one.item_id, "parts": list(one.parts)} for one in done.split],
         "rev": done.rev,
         "cause": done.cause,
+        "job": done.job,
     }
 
 

@@ -280,7 +280,7 @@ def shown(look: Look, held: Held, readable: Readable) -> Shown:
     if spoken is None:
         return Shown(held.item, held.rev, None, Portion())
     speaking, attested = spoken
-    events = receipts.events(look, Among(attested.id, thread=False), Threads(look, readable))
+    events = receipts.events(look, Among(version=attested.id), Threads(look, readable))
     return Shown(held.item, held.rev, speaking, events, doubt=doubt(look, held.item))
 
 

@@ -22,13 +22,13 @@ def placed_events(tx: Tx, among: Among, after: Spot | None, limit: int, readers:
     where, values = _meant(among)
     seen, more = privacy.events_for(readers)
     # Not the bare column: SQLite would walk through all events in the order of an index rather than sort a few.
-    thread = "e.item_id" if among.thread else "e.item_id || ''"
+    thread = "e.item_id" if among.thread is not None else "e.item_id || ''"
     if after is not None:
         where.append(f"({thread}, e.seq) > (:after_thread, :after_seq)")
         values |= {"after_thread": after.thread, "after_seq": after.seq}
     found = tx.all(
         f"select e.id, e.item_id, e.seq, {_SIZE} from events e where e.tenant = :tenant and not e.withdrawn "
-        f"and {' and '.join([*where, *seen])} order by {thread}, e.seq limit :limit",
+        f"{''.join(f'and {one} ' for one in [*where, *seen])}order by {thread}, e.seq limit :limit",
         limit=limit,
         **values,
         **more,
@@ -37,11 +37,16 @@ def placed_events(tx: Tx, among: Among, after: Spot | None, limit: int, readers:
 
 
 def _meant(among: Among) -> Where:
-    if among.thread:
-        where = ["e.item_id = :of"]
-    else:
-        where = ["e.id in (select w.event_id from witnesses w where w.tenant = :tenant and w.version_id = :of)"]
-    values: dict[str, object] = {"of": among.of}
+    where: list[str] = []
+    values: dict[str, object] = {}
+    if among.thread is not None:
+        where.append("e.item_id = :thread")
+        values["thread"] = among.thread
+    if among.version is not None:
+        where.append(
+            "e.id in (select w.event_id from witnesses w where w.tenant = :tenant and w.version_id = :version)"
+        )
+        values["version"] = among.version
     if among.named is not None:
         named, more = _named(among.named)
         where.append(named)

@@ -283,6 +283,7 @@ class CompressAnswer(BaseModel):
     split: list[SplitAnswer]
     rev: int
     cause: str | None = Field(description="What a rollback of all of it names; null where nothing was written.")
+    job: str | None = Field(description="The job that does it, where a long thread is left to one; else null.")
 
 
 # -- turns, projects, audit -----------------------------------------------------------------------------------

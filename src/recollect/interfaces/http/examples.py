@@ -154,6 +154,7 @@ COMPRESSED: JsonDict = {
     "split": [],
     "rev": 44,
     "cause": "0197c0de-7a20-7a00-8b00-1f2e3d4c5b6a",
+    "job": None,
 }
 
 TURN: JsonDict = {"turn_id": "turn-7", "bumps": 1, "memories": [MEMORY_ID], "begun_at": _MADE}

@@ -112,13 +112,15 @@ def compress(acting: Acting, asked: CompressBody | None = None) -> Response:
     return Json(levels.hammered_document(done))
 
 
-@room.post("/{id}/close", response_model=answers.CompressAnswer)
+@room.post("/{id}/close", response_model=answers.CompressAnswer, responses={202: {"model": answers.CompressAnswer}})
 def close(id: Id, acting: Acting) -> Response:
     """Close an episode: its clean log, summary, hint and index word are made now rather than when its thread has been
-    silent for a while. More messages open it again.
+    silent for a while. More messages open it again. A long thread is left to a job, with 202: asked again, 200 when it
+    is done.
 
     For whoever may write the episode."""
-    return Json(levels.hammered_document(acting.close_episode(named(acting, id))))
+    done = acting.close_episode(named(acting, id), wait=False)
+    return Json(levels.hammered_document(done), status_code=202 if done.job else 200)
 
 
 @room.post("/{id}/pin", response_model=answers.StandingAnswer)
