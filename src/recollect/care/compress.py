@@ -221,6 +221,7 @@ class _Run:
             if again is None or again.withdrawn or self.dry_run:
                 break
             held, so_far = again, decision.onward
+            del decision  # it holds the words of its stretches
         self.strokes.append(decision.stroke)
         self.parted += [decision.split] if decision.split else []
         return changed

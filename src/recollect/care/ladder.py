@@ -129,21 +129,22 @@ class Ladder:
     ) -> Summed:
         """The next stretches behind a place, as many as are read at once. `standing`: the handles they have already."""
         parts: list[_Part] = []
-        size = 0
+        size, through = 0, after
         for places in self._stretches(family.item.id, after, standing):
             size += sum(one.size for one in places)
             if parts and (len(parts) >= AT_ONCE or size > _CHARACTERS_AT_ONCE):
                 made = self._parts(family, parts, title, carried, now)
                 summary = next((one.id for one in made if one.level is Level.R3), None)
-                return Summed(made, Headway(parts[-1].events[-1].seq, summary, bool(standing)))
+                return Summed(made, Headway(through, summary, bool(standing)))
+            through = places[-1].seq
             # Private ones of a shared thread are not among them: nothing that is made of it has their words, and who
             # took part finds them as evidence.
             events = self.store.events_by_id(self.tenant, [one.id for one in places], readers=NOBODY)
-            handle = next(
-                (one for one in standing if hammer.places(one) == frozenset(event.seq for event in events)), None
-            )
+            seqs = frozenset(event.seq for event in events)
+            handle = next((one for one in standing if hammer.places(one) == seqs), None)
             log = _child(family, handle) if handle else None
-            parts.append(_Part(events, before if len(events) < CONTEXT else (), handle, log))
+            if events:  # they may have been taken back since they were counted
+                parts.append(_Part(events, before if len(events) < CONTEXT else (), handle, log))
         return Summed(self._parts(family, parts, title, carried, now))
 
     def _stretches(self, item_id: ItemId, after: int, standing: Sequence[Version]) -> Iterator[list[Placed]]:
