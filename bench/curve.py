@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from bench.recall import Asked, Remembering, conversations, remembering, take_in
+from bench.recall import Asked, Remembering, conversations, events_of, remembering, take_in
 from recollect.domain.ids import ItemId
 from recollect.domain.query import Answer, Filters, Page, Query
 from recollect.errors import NothingMore
@@ -43,7 +43,7 @@ class Words:
         self._at: dict[tuple[str, int], int] = {}
         self._exchange = asked.exchange_of_event
         for episode in asked.memory.items(Filters(kinds=frozenset({"episode"})), Page(limit=1000)):
-            for event in asked.memory.thread(episode.id, limit=10_000):
+            for event in events_of(asked.memory, episode.id):
                 exchange = asked.exchange_of_event.get(event.id)
                 if exchange is not None:
                     self._sentences.setdefault(exchange, []).extend(sentences(event.text))

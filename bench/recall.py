@@ -36,6 +36,9 @@ from bench.postgres import temporary_postgres
 from recollect import Message, minds
 from recollect import settings as configuration
 from recollect.domain.embedding import Profile
+from recollect.domain.event import Event
+from recollect.domain.ids import ItemId
+from recollect.domain.portion import every
 from recollect.domain.query import Filters, Page, Query, Source
 from recollect.memory import Memory
 from recollect.models.local import LocalEmbedder
@@ -156,6 +159,11 @@ def threads(conversation: Mapping[str, Any]) -> Iterator[Thread]:
         yield Thread(f"session {session}", "", tuple(said))
 
 
+def events_of(memory: Memory, thread: ItemId) -> Iterator[Event]:
+    """All events of a thread, however long it is."""
+    return every(lambda after: memory.thread(thread, after=after or 0))
+
+
 def take_in(house: Opened, conversation: Mapping[str, Any]) -> Asked:
     memory = house.memory
     memory.bulk(threads(conversation))
@@ -167,7 +175,7 @@ def take_in(house: Opened, conversation: Mapping[str, Any]) -> Asked:
     event_of: dict[Any, str] = {}
     by_text: dict[str, str] = {}
     for episode in memory.items(Filters(kinds=frozenset({"episode"})), Page(limit=1000)):
-        for event in memory.thread(episode.id, limit=10_000):
+        for event in events_of(memory, episode.id):
             event_of[event.meta["message"]] = event.id
             by_text[event.text] = event.id
     missing = [message for message in texts if message not in event_of and texts[message] not in by_text]

@@ -10,6 +10,7 @@ from pathlib import Path
 from recollect.care.restore import OneEntry, OneMemory, Session, ToRevision
 from recollect.domain.change import Link, Note
 from recollect.domain.ids import CauseId, ItemId, Rev, Seq
+from recollect.domain.portion import every
 from recollect.domain.query import Filters, Form, Query, Source
 from recollect.domain.record import Open, Rules
 from recollect.domain.scope import Principal, Role, Scope
@@ -145,6 +146,7 @@ def reading(memory: Memory, house: House, folder: Path) -> dict[str, list[Way]]:
         "thread": each(memory.thread),
         "evidence": [
             *each(memory.evidence),
+            *each(lambda item: list(every(lambda after: memory.evidence(item, after=after, limit=1)))),
             *(partial(memory.evidence, item, witness) for item in house.items for witness in house.witnesses),
         ],
         "versions": each(memory.versions),
@@ -153,7 +155,10 @@ def reading(memory: Memory, house: House, folder: Path) -> dict[str, list[Way]]:
             for item, versions in house.versions.items()
             for one in versions
         ],
-        "history": each(memory.history),
+        "history": [
+            *each(memory.history),
+            *each(lambda item: list(every(lambda after: memory.history(item, after=after or 0, limit=1)))),
+        ],
         "find": [partial(memory.find, item[-12:]) for item in house.items],
         "journal": [lambda: memory.journal(limit=1000)],
         "jobs": [memory.jobs],

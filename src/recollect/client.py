@@ -15,6 +15,7 @@ from recollect.domain.ids import EventId, ItemId, RecordId, Rev, VersionId
 from recollect.domain.item import Artifact, LockReason, Visibility
 from recollect.domain.job import Pending
 from recollect.domain.level import Level
+from recollect.domain.portion import MOST, Portion
 from recollect.domain.query import Answer, Filters, Query, Result
 from recollect.domain.record import Epoch
 from recollect.domain.turn import Mark, Reason, Task
@@ -145,22 +146,23 @@ class Client:
     ) -> Mapping[str, Any]:
         """A memory at the length that helps, or a step closer to the evidence, as GET /api/memory/{id} answers it. An
         ending of the id will do."""
-        asked = {"level": "more" if more else "auto", "task": task.value, "turn_id": turn_id}
-        return self._get(f"{_memory(item_id)}?{urlencode({k: v for k, v in asked.items() if v is not None})}")
+        return self._get(_with(_memory(item_id), level="more" if more else "auto", task=task.value, turn_id=turn_id))
 
     def show(self, item_id: ItemId | str) -> Mapping[str, Any]:
         """A memory as it is served by default."""
         return self._get(_memory(item_id))
 
-    def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
-        """The events behind a memory, or those that the witnesses name."""
-        asked = f"?{urlencode({'witness': witness})}" if witness is not None else ""
-        told = self._get(f"{_memory(item_id)}/evidence{asked}")
-        return [_event(one) for one in told["events"]]
+    def evidence(
+        self, item_id: ItemId, witness: str | None = None, *, after: str | None = None, limit: int = MOST
+    ) -> Portion[Event, str]:
+        """The events behind a memory, or those that the witnesses name. `after`: the `next` of an earlier answer."""
+        told = self._get(_with(f"{_memory(item_id)}/evidence", witness=witness, after=after, limit=limit))
+        return Portion(tuple(_event(one) for one in told["events"]), told["next"])
 
-    def history(self, item_id: ItemId | str) -> Sequence[Mapping[str, Any]]:
-        """Everything that happened to a memory, oldest first."""
-        return self._get(f"{_memory(item_id)}/history")["history"]
+    def history(self, item_id: ItemId | str, *, after: int = 0, limit: int = MOST) -> Portion[Mapping[str, Any], int]:
+        """Everything that happened to a memory, oldest first. `after`: the `next` of an earlier answer."""
+        told = self._get(_with(f"{_memory(item_id)}/history", after=after, limit=limit))
+        return Portion(tuple(told["history"]), told["next"])
 
     def find(self, name: str) -> ItemId:
         """The memory whose id is, or ends with, this; where there is none, the event."""
@@ -169,9 +171,13 @@ class Client:
         except NotFound:
             return ItemId(self._get(_memory(name))["id"])
 
-    def versions(self, item_id: ItemId | str) -> Sequence[Mapping[str, Any]]:
-        """How a memory was shortened: its versions, newest first, without their words."""
-        return self._get(f"{_memory(item_id)}/versions")["versions"]
+    def versions(
+        self, item_id: ItemId | str, *, before: str | None = None, limit: int = MOST
+    ) -> Portion[Mapping[str, Any], str]:
+        """How a memory was shortened: its versions, newest first, without their words. `before`: the `next` of an
+        earlier answer."""
+        told = self._get(_with(f"{_memory(item_id)}/versions", before=before, limit=limit))
+        return Portion(tuple(told["versions"]), told["next"])
 
     def version(self, item_id: ItemId | str, version_id: VersionId | str) -> Mapping[str, Any]:
         """One version with its words, as GET /api/memory/{id}/versions/{versionId} answers it."""
@@ -307,6 +313,11 @@ def _refusal(status: int, told: Any) -> RecollectError:
 
 def _memory(item_id: str) -> str:
     return f"/api/memory/{quote(item_id, safe='')}"
+
+
+def _with(path: str, **asked: str | int | None) -> str:
+    """A path with what is asked of it; what is None is left out."""
+    return f"{path}?{urlencode({name: value for name, value in asked.items() if value is not None})}"
 
 
 def _question(query: Query) -> dict[str, Any]:

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from recollect.domain.event import Trust
 from recollect.domain.ids import EventId, ItemId, RecordId, Rev, VersionId
 from recollect.domain.item import Item
+from recollect.domain.level import Derivation, Level
 from recollect.domain.observation import Usage
+from recollect.domain.portion import Spot
 from recollect.domain.query import Filters
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Sight
@@ -46,6 +49,60 @@ class Outline:
     valid_to: datetime | None
     superseded_by: ItemId | None
     said_in: EventId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Events that are asked for: those in ranges of sequence numbers, both ends included, and those with these ids."""
+
+    ranges: tuple[tuple[int, int], ...] = ()
+    ids: frozenset[EventId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Which events are meant: those of a thread, those that a version cites, or, with neither, all; where some are
+    named, these alone."""
+
+    thread: ItemId | None = None
+    version: VersionId | None = None
+    named: Named | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An event without its words: where it stands, and how many characters it would bring along."""
+
+    id: EventId
+    item_id: ItemId
+    seq: int
+    size: int
+
+    @property
+    def spot(self) -> Spot:
+        return Spot(self.item_id, self.seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The places of a thread that have an event, how many tokens these have, and whether all of them are trusted."""
+
+    places: frozenset[int]
+    tokens: int
+    trust: Trust
+
+
+@dataclass(frozen=True, slots=True)
+class VersionOutline:
+    """What is known of a version without its words. `tokens` of an R5 are those of the events that it stands for."""
+
+    id: VersionId
+    level: Level
+    created_at: datetime
+    derivation: Derivation | None
+    derived_from: VersionId | None
+    quality_score: float | None
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from recollect.care import promote as promotion
 from recollect.care import rejudge as rejudging
 from recollect.care import remake as remaking
 from recollect.care import reopen as reopening
-from recollect.care.compress import Hammer, Hammered
+from recollect.care.compress import Hammer, Hammered, at_work, closing, closing_key
 from recollect.care.rejudge import Rejudged
 from recollect.care.remake import Remade, Survey
 from recollect.custody import Custody
@@ -181,12 +181,25 @@ class Keeping(Custody):
         self._gate.allow(Action.REMAKE)
         return rejudging.standing(self._store, self._tenant, cause)
 
-    def close_episode(self, item_id: ItemId) -> Hammered:
-        """The thread is at its end for now: summarise it, without waiting for it to fall silent."""
+    def close_episode(self, item_id: ItemId, *, wait: bool = True) -> Hammered:
+        """The thread is at its end for now: summarise it, without waiting for it to fall silent. Unless one waits for
+        it, a long thread is left to a job, which is named; asked again, it is named until it is done."""
         held = self._gate.write(item_id)
         if held.item.kind != "episode":
             raise Invalid(f"memory {item_id} is a {held.item.kind}, not an episode", "Close the thread it comes from.")
-        return self._hammer.close(item_id, actor=actor(self.principal))
+        return self._hammer.close(item_id, actor=actor(self.principal)) if wait else self._closed_later(item_id)
+
+    def _closed_later(self, item_id: ItemId) -> Hammered:
+        """Closed at once, or by a job where that would take long."""
+        key, deps = closing_key(item_id), self._deps
+        job = at_work(self._store.jobs(self._tenant, open_only=True, key=key))
+        if job is None and not self._hammer.is_long(item_id):
+            return self._hammer.close(item_id, actor=actor(self.principal))
+        if job is None:
+            job = JobId(deps.clock.mint())
+            self._store.enqueue(self._tenant, [closing(job, item_id, deps.clock.now())])
+            deps.wake()
+        return Hammered(rev=self._store.head(self._tenant).rev, cause=CauseId(job), job=job)
 
     def epoch(self, project_id: str) -> Epoch | None:
         """How far a project has come; None where it never moved on."""

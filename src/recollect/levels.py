@@ -1,30 +1,30 @@
 """Levels: one memory at the length that helps, the way from there to the evidence, and answers that climb it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from recollect.care import promote as promotion
-from recollect.domain import witness as notation
 from recollect.domain.change import Disclose
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, VersionId
-from recollect.domain.level import Level
+from recollect.domain.portion import MOST, Portion, Spot, limited
 from recollect.domain.query import Query
 from recollect.domain.scope import actor
-from recollect.domain.text import name, sound, tokens
+from recollect.domain.text import name, sound
 from recollect.domain.turn import Mark, Task, Turn
 from recollect.domain.version import Version
-from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
-from recollect.errors import Invalid, checked
-from recollect.holdings import Held
+from recollect.errors import Invalid, NotFound, checked
+from recollect.holdings import Among, Held, Named
 from recollect.keeping import Keeping
 from recollect.policy.access import Action
-from recollect.read import answering, feedback, leveled
+from recollect.read import answering, feedback, leveled, receipts
 from recollect.read.answering import Answered, Model
 from recollect.read.leveled import Leveled
 from recollect.read.look import Look
 from recollect.read.query import Reader
+from recollect.read.receipts import Wish
 from recollect.read.shown import Shown, VersionInfo, listed
+from recollect.read.slices import Threads
 
 LONGEST_QUERY = 10_000
 LONGEST_SAID = 100_000
@@ -115,67 +115,71 @@ class Levels(Keeping):
         self._tally.add(self._tenant, marked.observations)
         return marked.turn
 
-    def versions(self, item_id: ItemId) -> Sequence[VersionInfo]:
-        """What lengths there are of a memory and how they came about, newest first; not their words."""
+    def versions(
+        self, item_id: ItemId, *, before: VersionId | None = None, limit: int = MOST
+    ) -> Portion[VersionInfo, VersionId]:
+        """What lengths there are of a memory and how they came about, newest first; not their words. Those older than
+        `before`, the `next` of an earlier answer."""
         held = self._gate.read(item_id)
-        versions = leveled.open_versions(self._look, held.item)
-        raw = {
-            version.id: sum(tokens(event.text) for event in self._store.cited(self._tenant, [version.id]))
-            for version in versions
-            if version.level is Level.R5
-        }
-        return listed(held.item, versions, raw)
+        with checked():
+            limited(limit)
+        found = listed(held.item, leveled.open_outlines(self._look, held.item))
+        if before is not None:
+            behind = [place for place, one in enumerate(found, 1) if one.id == before]
+            if not behind:
+                raise NotFound("there is no such version of the memory", "Begin again without `before`.")
+            found = found[behind[0] :]
+        return Portion(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
     def version(self, item_id: ItemId, version_id: VersionId) -> Version:
         """One version with its words. Who reads it is on record."""
         self._gate.allow(Action.INSPECT)
         held = self._gate.read(item_id)
-        for version in self._store.versions(self._tenant, item_id, readers=self._gate.readers):
-            if version.id == version_id:
-                read = Disclose(None, item_id, version_id)
-                scope, now = self._scope_of(held.item), self._deps.clock.now()
-                self._store.apply(scope, [read], actor=actor(self.principal), at=now)
-                self._touch(held)
-                return version
+        for version in self._store.versions(self._tenant, item_id, readers=self._gate.readers, only=version_id):
+            read = Disclose(None, item_id, version_id)
+            scope, now = self._scope_of(held.item), self._deps.clock.now()
+            self._store.apply(scope, [read], actor=actor(self.principal), at=now)
+            self._touch(held)
+            return version
         raise promotion.no_such_version()
 
-    def thread(self, item_id: ItemId, *, after: int = 0, limit: int = 1000) -> Sequence[Event]:
-        """The events of a thread, by the id of its episode, in their order."""
+    def thread(self, item_id: ItemId, *, after: int = 0, limit: int = MOST) -> Portion[Event, int]:
+        """The events of a thread, by the id of its episode, in their order, behind a sequence number."""
         self._gate.read(item_id)
-        found = self._store.events(self._tenant, item_id, first=after + 1, limit=limit, readers=self._gate.readers)
-        return self._gate.rule.shown(found)
-
-    def evidence(self, item_id: ItemId, witness: str | None = None) -> Sequence[Event]:
-        """The events behind a memory; with `witness`, those of them that it names (e:, s:, c:, joined by commas). A
-        chunk comes out as its own part of the text. Of an event, what was said around it."""
-        if (asked := self._event(item_id)) is not None:
-            return asked.evidence if witness is None else self.evidence(asked.item.id, witness)
-        held = self._gate.read(item_id)
-        thread = held.item.kind == "episode"
-        if witness is None:
-            return self.thread(item_id) if thread else self.show(item_id).evidence
-        cited = () if thread else self.show(item_id).evidence
         with checked():
-            named = notation.read(witness, cited[0].item_id if cited else item_id)
-        found = [event for one in named for event in self._named(one, item_id if thread else None, cited)]
-        return self._gate.rule.shown(found)
+            found = receipts.events(self._look, Among(item_id), after=Spot(item_id, after), limit=limit)
+        return Portion(found.parts, found.next.seq if found.next else None)
 
-    def _named(self, witness: Witness, thread: ItemId | None, cited: Sequence[Event]) -> Sequence[Event]:
-        """The events that a witness names, out of a thread or out of those that a memory cites."""
-        match witness:
-            case RangeWitness(_, first, last):
-                if thread:
-                    return self._store.events(self._tenant, thread, first, last, readers=self._gate.readers)
-                return [event for event in cited if first <= event.seq <= last]
-            case EventWitness(event_id) | ChunkWitness(event_id):
-                readers = self._gate.readers
-                found = self._store.events_by_id(self._tenant, [event_id], readers=readers) if thread else cited
-                events = [
-                    event for event in found if event.id == event_id and event.item_id == (thread or event.item_id)
-                ]
-        if isinstance(witness, EventWitness):
-            return events
-        return [chunk for event in events for chunk in event.chunk(witness.number)]
+    def evidence(
+        self, item_id: ItemId, witness: str | None = None, *, after: str | None = None, limit: int = MOST
+    ) -> Portion[Event, str]:
+        """The events behind a memory, each once, in the order of their threads; with `witness`, those of them that it
+        names (e:, s:, c:, joined by commas). A chunk comes out as its own part of the text. Of an event, what was said
+        around it. `after`: the `next` of an earlier answer."""
+        if (asked := self._event(item_id)) is not None and asked.event is not None:
+            if witness is not None:
+                return self.evidence(asked.item.id, witness, after=after, limit=limit)
+            near = Named((leveled.around_it(asked.event.seq),))
+            return self._events(Among(asked.item.id, named=near), None, after, limit)
+        held = self._gate.read(item_id)
+        with checked():
+            wanted = receipts.wish(witness, item_id) if witness is not None else None
+        named = wanted.named if wanted else None
+        if held.item.kind == "episode":
+            return self._events(Among(item_id, named=named), wanted, after, limit)
+        self._touch(held)
+        attesting = leveled.attesting(self._look, held.item)
+        if attesting is None:
+            return Portion()
+        return self._events(Among(version=attesting, named=named), wanted, after, limit)
+
+    def _events(self, among: Among, wanted: Wish | None, after: str | None, limit: int) -> Portion[Event, str]:
+        threads = None if among.thread is not None else Threads(self._look, self._gate.readable)
+        with checked():
+            behind = Spot.read(after) if after is not None else None
+            found = receipts.events(self._look, among, threads, after=behind, limit=limit)
+        cut = [part for event in found for part in wanted.cut(event)] if wanted else found
+        return Portion(tuple(cut), str(found.next) if found.next else None)
 
     # -- parts --------------------------------------------------------------------------------------------
 

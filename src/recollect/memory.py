@@ -10,6 +10,7 @@ from recollect.domain.ids import ItemId, Seq
 from recollect.domain.item import Artifact, Body, Item, Visibility
 from recollect.domain.journal import Entry
 from recollect.domain.level import Level
+from recollect.domain.portion import MOST, Portion, limited
 from recollect.domain.query import Answer, Filters, Page, Query
 from recollect.domain.scope import Principal, Role, Scope
 from recollect.domain.text import sound
@@ -20,7 +21,7 @@ from recollect.levels import Levels
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import AllBut, Only
-from recollect.read import leveled
+from recollect.read import leveled, receipts
 from recollect.read.shown import Shown, current
 from recollect.read.tally import Tally
 from recollect.write.extraction import Extraction
@@ -226,7 +227,7 @@ class Memory(Levels):
     def lines(self, filters: Filters = _ACTIVE, page: Page = _EVERYTHING) -> Sequence[Shown]:
         """Memories in sight with their words, newest first; their evidence is left to `show`."""
         found = self._store.items(self._tenant, self._granted(filters), access.sight(self.principal), page)
-        return [Shown(self._gate.outlined(held.item), held.rev, self._headline(held.item), ()) for held in found]
+        return [Shown(self._gate.outlined(held.item), held.rev, self._headline(held.item), Portion()) for held in found]
 
     def _headline(self, item: Item) -> Version | None:
         """What a list shows of a memory: its summary or less, whatever is served of it."""
@@ -257,19 +258,25 @@ class Memory(Levels):
         self._extend(served.locked)
         return served.answer
 
-    def history(self, item_id: ItemId) -> Sequence[Entry]:
-        """Everything that happened to a memory, oldest first."""
+    def history(self, item_id: ItemId, *, after: int = 0, limit: int = MOST) -> Portion[Entry, int]:
+        """Everything that happened to a memory, oldest first; behind the entry `after`, the `next` of an earlier
+        answer."""
         self._gate.read(item_id, withdrawn=True)
-        return self._gate.legible(self._store.entries(self._tenant, refs=[f"i:{item_id}"]), item_id)
+        with checked():
+            found = receipts.entries(self._store, self._tenant, [f"i:{item_id}"], after=after, limit=limit)
+        return Portion(tuple(self._gate.legible(found, item_id)), found.next)
 
-    def journal(self, *, limit: int = 100, before: int | None = None) -> Sequence[Entry]:
-        """The latest entries of the tenant, newest first, without their bodies."""
+    def journal(self, *, limit: int = 100, before: int | None = None) -> Portion[Entry, int]:
+        """The latest entries of the tenant, newest first, without their bodies; before the entry `before`, the `next`
+        of an earlier answer."""
         self._gate.allow(Action.OVERSEE)
+        with checked():
+            limited(limit)
         after_all = self._store.head(self._tenant).seq + 1
         end = min(before, after_all) if before is not None else after_all
         seqs = [Seq(seq) for seq in range(max(1, end - limit), end)]
-        found = self._store.entries(self._tenant, seqs=seqs)
-        return [entry.blind for entry in reversed(found)]
+        found = tuple(reversed(self._store.entries(self._tenant, seqs=seqs, blind=True)))
+        return Portion(found, found[-1].header.seq if found and found[-1].header.seq > 1 else None)
 
     def close(self) -> None:
         self._deps.rest()

@@ -16,6 +16,7 @@ from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import Entry, Head
 from recollect.domain.judgement import Chances, Heard, Weighed
 from recollect.domain.observation import Cursor, Observation, Operation, Usage
+from recollect.domain.portion import Spot
 from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Contradiction, Open, Record
@@ -24,17 +25,21 @@ from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.holdings import (
+    Among,
     Citing,
+    Extent,
     Found,
     Held,
     Hits,
     Kept,
     Known,
     Outline,
+    Placed,
     Receipt,
     Rooted,
     Tombstone,
     Vector,
+    VersionOutline,
     Wanted,
 )
 
@@ -210,9 +215,23 @@ class Store(Protocol):
 
     # Here and below, `readers` leaves out what holds private words that are not for them.
     def versions(
-        self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False, readers: Readers = None
+        self,
+        tenant: TenantId,
+        item_id: ItemId,
+        *,
+        withdrawn: bool = False,
+        readers: Readers = None,
+        abridged: bool = False,
+        only: VersionId | None = None,
     ) -> Sequence[Version]:
-        """The live versions of an item, oldest first; with `withdrawn`, the hidden ones too."""
+        """The live versions of an item, oldest first; with `withdrawn`, the hidden ones too. `abridged`: of clean logs,
+        which together are as long as their thread, only the beginning, but for a promoted one. `only`: this one."""
+        ...
+
+    def version_outlines(
+        self, tenant: TenantId, item_id: ItemId, *, readers: Readers = None
+    ) -> Sequence[VersionOutline]:
+        """The live versions of an item, oldest first, without their words."""
         ...
 
     def withheld(self, tenant: TenantId, refs: Sequence[str], readers: Readers) -> frozenset[str]:
@@ -236,6 +255,16 @@ class Store(Protocol):
         readers: Readers = None,
     ) -> Sequence[Event]:
         """The live events of an episode by sequence number."""
+        ...
+
+    def placed_events(
+        self, tenant: TenantId, among: Among, *, after: Spot | None = None, limit: int, readers: Readers = None
+    ) -> Sequence[Placed]:
+        """The live events that are meant, without their words, by thread and sequence number, behind a place."""
+        ...
+
+    def extent(self, tenant: TenantId, item_id: ItemId, *, readers: Readers = None) -> Extent:
+        """The live events of an episode, counted and not read."""
         ...
 
     def latest(self, tenant: TenantId, item_id: ItemId, count: int, *, readers: Readers = None) -> Sequence[Event]:
@@ -370,8 +399,16 @@ class Store(Protocol):
         refs: Sequence[str] | None = None,
         seqs: Sequence[Seq] | None = None,
         limit: int | None = None,
+        blind: bool = False,
     ) -> Sequence[Entry]:
-        """Entries in order. `refs` keeps those that name any of these things; `scope` those of its ids."""
+        """Entries in order. `refs` keeps those that name any of these things; `scope` those of its ids. `blind`:
+        without their bodies, which are not read then."""
+        ...
+
+    def entry_sizes(
+        self, tenant: TenantId, refs: Sequence[str], *, after: Seq, limit: int
+    ) -> Sequence[tuple[Seq, int]]:
+        """The entries that name any of these things, behind one of them, each with the characters of its body."""
         ...
 
     def thread_rev(self, scope: Scope) -> int:
@@ -395,8 +432,8 @@ class Store(Protocol):
 
     def enqueue(self, tenant: TenantId, jobs: Sequence[Job]) -> None: ...
 
-    def jobs(self, tenant: TenantId, *, open_only: bool = False) -> Sequence[JobStatus]:
-        """How the jobs stand; with `open_only`, without those that are done."""
+    def jobs(self, tenant: TenantId, *, open_only: bool = False, key: str | None = None) -> Sequence[JobStatus]:
+        """How the jobs stand; with `open_only`, without those that are done; with `key`, those about this alone."""
         ...
 
     def tidy(self, tenant: TenantId, *, before: datetime) -> int:

@@ -7,6 +7,7 @@ import pytest
 
 from recollect.domain.change import Link
 from recollect.domain.ids import ItemId, short
+from recollect.domain.portion import Portion
 from recollect.domain.query import Query, Source
 from recollect.domain.scope import Principal, Role
 from recollect.errors import NotFound
@@ -99,7 +100,7 @@ def test_a_memory_says_what_may_have_taken_its_place(memory, world):
     told = f"since 3 May 2025, perhaps until 18 May 2025 (see {short(new.item_id)})"
     shown = memory.show(old.item_id)
     assert shown.held == told
-    assert documents.shown_document(shown, ())["memory"]["held"] == told
+    assert documents.shown_document(shown, Portion())["memory"]["held"] == told
     assert levels.leveled_document(memory.serve(old.item_id))["memory"]["held"] == told
     assert [one.held for one in memory.show(old.event_id).made] == [told]
     assert memory.show(new.item_id).held == "since 18 May 2025"

@@ -31,7 +31,7 @@ from recollect.domain.observation import Told as ToldChanges
 from recollect.domain.record import Retention, Rules
 from recollect.domain.turn import Mark, Serving
 from recollect.errors import LeaseLost, NotFound, RecollectError, Repeated, Stale
-from recollect.holdings import Receipt, Vector, Wanted
+from recollect.holdings import Among, Named, Receipt, Vector, Wanted
 from recollect.ports import Store
 from recollect.store.tx import bound
 from tests.store.conftest import new_world
@@ -169,6 +169,35 @@ def items_by_id(n: Neighbours) -> object:
 def versions(n: Neighbours) -> object:
     assert n.store.versions(n.tenant, n.theirs.item.id) == []
     return n.store.versions(n.tenant, n.made.told.item.id)
+
+
+@act
+def version_outlines(n: Neighbours) -> object:
+    assert n.store.version_outlines(n.tenant, n.theirs.item.id) == []
+    return [replace(one, tokens=0) for one in n.store.version_outlines(n.tenant, n.made.told.item.id)]
+
+
+@act
+def placed_events(n: Neighbours) -> object:
+    mine, theirs = n.made.told, n.theirs
+    ids = frozenset({mine.event.id, theirs.event.id})
+    for hidden in (Among(theirs.event.item_id), Among(version=theirs.version.id)):
+        assert n.store.placed_events(n.tenant, hidden, limit=9) == []
+    [found] = n.store.placed_events(n.tenant, Among(named=Named(ids=ids)), limit=9)
+    assert found.id == mine.event.id
+    return n.store.placed_events(n.tenant, Among(n.made.episode.id), limit=9)
+
+
+@act
+def extent(n: Neighbours) -> object:
+    assert not n.store.extent(n.tenant, n.theirs.event.item_id).places
+    return n.store.extent(n.tenant, n.made.episode.id)
+
+
+@act
+def entry_sizes(n: Neighbours) -> object:
+    assert n.store.entry_sizes(n.tenant, [f"i:{n.theirs.item.id}"], after=Seq(0), limit=9) == []
+    return n.store.entry_sizes(n.tenant, [f"i:{n.made.told.item.id}"], after=Seq(0), limit=9)
 
 
 @act

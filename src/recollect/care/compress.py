@@ -4,13 +4,16 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
+from recollect.care.ladder import Headway
 from recollect.care.regroup import Merge, Split
 from recollect.care.stroke import Anvil, Decision, Stroke, anything
 from recollect.clock import Clock
 from recollect.domain.change import Change
-from recollect.domain.ids import CauseId, ItemId, Rev, TenantId
+from recollect.domain.ids import CauseId, ItemId, JobId, Rev, TenantId
 from recollect.domain.item import Item
+from recollect.domain.job import Job, JobStatus
 from recollect.domain.query import Filters, Page
 from recollect.domain.scope import EVERYBODY, Actor, Scope, Sight
 from recollect.errors import NotFound, Stale, StoreBusy
@@ -30,6 +33,7 @@ STRIKES = 8
 """Memories that are struck in one step of the job at most."""
 READ = 12_000
 """Tokens of evidence that a step reads before it ends."""
+CLOSE = "close"
 GRACE = timedelta(minutes=10)
 """How much longer than it must be a thread is silent before the clock closes it: its own job comes first."""
 _IN_USE = frozenset({"active", "archived"})
@@ -47,6 +51,8 @@ class Hammered:
     rev: Rev
     cause: CauseId | None = None
     """What its entries have in common: rolling that back takes the run back. None where nothing was written."""
+    job: JobId | None = None
+    """The job that does it, where it is left to one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,8 @@ class Batch:
 
     decisions: Sequence[Decision]
     last: ItemId | None
+    long: Sequence[ItemId] = ()
+    """Threads that are too long for one step among others: they are closed by a job of their own."""
 
     @property
     def changes(self) -> list[Change]:
@@ -114,8 +122,12 @@ class Hammer:
                 run.merge(held, struck, allow)
         return run.result()
 
+    def is_long(self, item_id: ItemId) -> bool:
+        """Whether there is more to read of a thread than is summed up in one write."""
+        return self.anvil.is_long(self._held(item_id))
+
     def close(self, item_id: ItemId, *, actor: Actor) -> Hammered:
-        """Close an episode now, whether or not its thread is silent: it is summed up."""
+        """Close an episode now, whether or not its thread is silent: it is summed up, a long one in several writes."""
         run = _Run(self, actor, CauseId(self.clock.mint()), dry_run=False)
         run.strike(self._held(item_id), Why.CLOSED.value)
         return run.result()
@@ -149,6 +161,7 @@ class Hammer:
         now, anvil = self.clock.now(), self.anvil
         page = self.store.items(self.tenant, _filters(None, sight.silo), sight, Page(BATCH, before))
         decisions: list[Decision] = []
+        long: list[ItemId] = []
         read = 0
         for held, family in zip(page, anvil.open_families(page), strict=True):
             if (found := hammer.reasons(family, now, self.upkeep)) and not self._has_its_own_job(family, now):
@@ -157,11 +170,14 @@ class Hammer:
                 except ValueError as error:  # what no version can hold; the others are not to wait for it
                     log.warning("memory %s cannot be compressed: %s", held.item.id, type(error).__name__)
                     continue
-                decisions += [decision] if decision.changes else []
+                if decision.onward:
+                    long.append(held.item.id)
+                elif decision.changes:
+                    decisions.append(decision)
                 read += decision.read
             if len(decisions) >= STRIKES or read >= READ:
-                return Batch(decisions, held.item.id)
-        return Batch(decisions, page[-1].item.id if page else None)
+                return Batch(decisions, held.item.id, long)
+        return Batch(decisions, page[-1].item.id if page else None, long)
 
     def _has_its_own_job(self, family: Family, now: datetime) -> bool:
         """Whether a thread fell silent a moment ago: of two that close it at once, one would work for nothing."""
@@ -192,13 +208,26 @@ class _Run:
     rev: Rev | None = None
 
     def strike(self, held: Held, why: str) -> bool:
-        """Whether that changed anything, or would."""
-        decision = self._applied(held, lambda held: self.hammer.anvil.decide(held, why))
-        if decision is None:
-            return False
+        """Whether that changed anything, or would. Of a long thread, what its last stretches were made into is told;
+        of a dry run, what its first would be."""
+        so_far: Headway | None = None
+        changed = False
+        while True:
+            decision = self._applied(held, partial(self._decide, why=why, so_far=so_far))
+            if decision is None:
+                return changed
+            changed = changed or bool(decision.changes)
+            again = self.hammer.store.item(self.hammer.tenant, held.item.id) if decision.onward else None
+            if again is None or again.withdrawn or self.dry_run:
+                break
+            held, so_far = again, decision.onward
+            del decision  # it holds the words of its stretches
         self.strokes.append(decision.stroke)
         self.parted += [decision.split] if decision.split else []
-        return bool(decision.changes)
+        return changed
+
+    def _decide(self, held: Held, *, why: str, so_far: Headway | None) -> Decision:
+        return self.hammer.anvil.decide(held, why, so_far)
 
     def merge(self, held: Held, struck: set[ItemId], allow: Callable[[Item], bool]) -> None:
         """Merge into a memory what has not been struck in this run: that is for the next one."""
@@ -247,6 +276,22 @@ class _Run:
                     return None
                 held = again
         raise StoreBusy(f"others keep changing memory {held.item.id}", "Try again when they are done.")
+
+
+def closing(id: JobId, item_id: ItemId, now: datetime) -> Job:
+    """The job that closes a thread now. The one that waits for it to fall silent is another."""
+    return Job(
+        id=id, kind=CLOSE, key=closing_key(item_id), payload={"episode_id": item_id, "now": True}, not_before=now
+    )
+
+
+def closing_key(item_id: ItemId) -> str:
+    return f"{item_id} now"
+
+
+def at_work(jobs: Sequence[JobStatus]) -> JobId | None:
+    """The job among these that is still to close its thread."""
+    return next((one.job.id for one in jobs if one.job.kind == CLOSE and not one.done_at and not one.failed_at), None)
 
 
 def _filters(topic: str | None, silo: str | None = None) -> Filters:

@@ -6,17 +6,17 @@ from datetime import datetime
 
 from recollect.care.ladder import Ladder
 from recollect.domain.change import Change, Create, Derive, Link, Verb, revise
-from recollect.domain.event import Event
 from recollect.domain.ids import ItemId, RecordId, Rev
 from recollect.domain.item import Active, Archived, Episode, Item
 from recollect.domain.level import Derivation, Level
+from recollect.domain.portion import Spot
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Sight
+from recollect.domain.scope import NOBODY, Sight
 from recollect.domain.text import tokens
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness, bare
-from recollect.holdings import Held
+from recollect.holdings import Among, Held, Named, Placed
 from recollect.policy import distil, hammer, regroup
 from recollect.policy.distil.notation import FACTS
 from recollect.policy.hammer import Family
@@ -25,6 +25,8 @@ from recollect.ports import Store
 MOST = 50
 """Memories of one topic that are looked at together."""
 PART_OF = "part_of"
+_RANGES = 200
+_PLACES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class Regroup:
     def _pointed(self, summary: Version) -> list[Bullet]:
         return regroup.pointed(summary.bullets, self.store.cited(self.ladder.tenant, [summary.id]))
 
-    def split(self, family: Family, summary: Version, events: Sequence[Event], now: datetime) -> Parted | None:
+    def split(self, family: Family, summary: Version, now: datetime) -> Parted | None:
         """An overlong summary in parts, each a memory of its own; None where it does not fall into clearly different
         topics, or was split before."""
         item = family.item
@@ -138,7 +140,7 @@ class Regroup:
         )
         changes: list[Change] = [Derive(shorter)]
         versions: list[Version] = []
-        evidence = [*events, *self._elsewhere(summary, events)]
+        evidence = self._cited(summary)
         for topic in found.topics:
             part = self._part(item, topic.name, title, now)
             bullets = regroup.pointed(topic.bullets, evidence)
@@ -150,11 +152,19 @@ class Regroup:
         parts = tuple(version.item_id for version in versions)
         return Parted(Split(item.id, parts, tuple(versions)), shorter, changes)
 
-    def _elsewhere(self, summary: Version, events: Sequence[Event]) -> Sequence[Event]:
-        """The live events that a summary names one by one and that are not among these."""
-        named = [witness for bullet in summary.bullets for witness in bullet.witnesses]
-        ids = {one.event_id for one in named if not isinstance(one, RangeWitness)} - {event.id for event in events}
-        return self.store.events_by_id(self.ladder.tenant, sorted(ids)) if ids else ()
+    def _cited(self, summary: Version) -> list[Placed]:
+        """The live events that a summary names, in its own thread or singly. Private ones are not among them, unless it
+        names them singly."""
+        tenant, found = self.ladder.tenant, self.ladder.named_singly(summary.bullets)
+        named = (witness for bullet in summary.bullets for witness in bullet.witnesses)
+        ranges = sorted({(one.first, one.last) for one in named if isinstance(one, RangeWitness)})
+        for start in range(0, len(ranges), _RANGES):
+            some = Among(summary.item_id, named=Named(tuple(ranges[start : start + _RANGES])))
+            spot: Spot | None = None
+            while page := self.store.placed_events(tenant, some, after=spot, limit=_PLACES, readers=NOBODY):
+                found += page
+                spot = page[-1].spot
+        return found
 
     def _has_parts(self, item_id: ItemId) -> bool:
         return any(

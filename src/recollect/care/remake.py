@@ -274,7 +274,7 @@ class Summaries:
         """What rules of before made of a thread is hidden, and the hammer strikes as if it had never been. What was
         split off goes with it, and what was merged into it stands by itself again. Nothing happens where a person has
         promoted a version, or pinned, locked or hidden any of it."""
-        [family] = self.anvil.families([held])
+        [family] = self.anvil.families([held], abridged=False)
         worn = remaking.worn(family, self.until)
         if not worn or self._was_anew(family) or self._is_part(held.item.id):
             return Anew()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from recollect.care.ladder import Ladder
+from recollect.care.ladder import Headway, Ladder, Summed
 from recollect.care.regroup import Merge, Regroup, Split
 from recollect.clock import Clock
 from recollect.domain.change import Change, Derive, Edit, Revise, Verb
@@ -16,7 +16,7 @@ from recollect.domain.scope import NOBODY, Sight
 from recollect.domain.text import tokens
 from recollect.domain.version import Version
 from recollect.domain.witness import bare
-from recollect.holdings import Held, Vector
+from recollect.holdings import Extent, Held, Vector
 from recollect.policy import chunks, distil, hammer
 from recollect.policy.hammer import Family, Refused, Why
 from recollect.policy.upkeep import Upkeep
@@ -53,7 +53,9 @@ class Decision:
     split: Split | None = None
     merge: Merge | None = None
     read: int = 0
-    """Tokens of evidence that had to be read for it."""
+    """Tokens of evidence that it is about."""
+    onward: Headway | None = None
+    """How far it has come with a thread that is too long to be read at once."""
 
 
 def anything(_: Item) -> bool:
@@ -73,14 +75,15 @@ class Anvil:
     tenant: TenantId
     keeper: Keeper | None = None
 
-    def families(self, held: Sequence[Held]) -> list[Family]:
-        """The memories with their versions, and what is known of their use and their threads."""
+    def families(self, held: Sequence[Held], *, abridged: bool = True) -> list[Family]:
+        """The memories with their versions, and what is known of their use and their threads. Of clean logs, which are
+        not made shorter any more, only the beginning, unless all of them is wanted."""
         if not held:
             return []
         ids = [one.item.id for one in held]
         usage = self.store.usage(self.tenant, ids)
         witnessed = self.store.witness_counts(self.tenant, ids)
-        versions = {item_id: self.store.versions(self.tenant, item_id) for item_id in ids}
+        versions = {item_id: self.store.versions(self.tenant, item_id, abridged=abridged) for item_id in ids}
         competing = [one.id for found in versions.values() for one in found if one.level in (Level.R2, Level.R3)]
         votes = self.store.version_usage(self.tenant, competing)
         now = self.clock.now()
@@ -121,10 +124,10 @@ class Anvil:
             for family in families
         ]
 
-    def decide(self, held: Held, why: str) -> Decision:
-        """What is to be done to one memory, if anything."""
+    def decide(self, held: Held, why: str, so_far: Headway | None = None) -> Decision:
+        """What is to be done to one memory, if anything. `so_far`: how far the run at hand has come with it."""
         [family] = self.families([held])
-        return self.struck(held, family, self.clock.now(), why)
+        return self.struck(held, family, self.clock.now(), why, so_far)
 
     def merged(
         self,
@@ -170,28 +173,38 @@ class Anvil:
 
         return chosen
 
-    def struck(self, held: Held, family: Family, now: datetime, why: str) -> Decision:
-        """What is to be done to one memory, as it was gathered."""
+    def struck(self, held: Held, family: Family, now: datetime, why: str, so_far: Headway | None = None) -> Decision:
+        """What is to be done to one memory, as it was gathered. Of a thread that is too long to be read at once, the
+        next stretches are summed up; shorter versions are made, and chosen, when all of it is."""
         [family] = self._opened([family])
         item = held.item
         refused = hammer.may_compress(item, Level.R3, now)
         if isinstance(refused, Refused):
             return Decision(stroke=_skipped(item, refused.why, why))
-        events = self._ladder.events(item.id) if isinstance(item.body, Episode) else []
-        read = sum(tokens(event.text) for event in events)
-        before = _served(family, read)
-        changes: list[Change] = []
-        if events:
-            made = self._ladder.summed_up(family, events, now)
+        extent = self._extent(item)
+        before = _served(family, extent.tokens)
+        if extent.places:
+            summed = self._ladder.summed_up(family, extent, now, so_far)
         elif family.speaking:
-            made = self._ladder.handle(family, family.speaking, now)
+            summed = Summed(self._ladder.handle(family, family.speaking, now))
         else:
             return Decision(stroke=_skipped(item, "there is nothing to make shorter", why))
-        item, doubted = _only_as_trusted(item, events) if made else (item, ())
+        made = summed.made
+        item, doubted = _only_as_trusted(item, extent.trust) if made else (item, ())
         family = _with(replace(family, item=item), made)
-        changes += [*doubted, *(Derive(version) for version in made)]
-        best = hammer.best(family, hammer.handles(family, _places(events)))
-        split = Regroup(self.store, self._ladder).split(family, best, events, now) if best else None
+        changes: list[Change] = [*doubted, *(Derive(version) for version in made)]
+        if summed.onward:
+            return Decision(
+                changes=changes,
+                expect={item.id: held.rev},
+                vectors=self._vectors(made),
+                stroke=replace(_skipped(item, "", why), made=tuple(made), tokens_before=before, tokens_after=before),
+                read=extent.tokens,
+                onward=summed.onward,
+            )
+        places = extent.places or None
+        best = hammer.best(family, hammer.handles(family, places))
+        split = Regroup(self.store, self._ladder).split(family, best, now) if best else None
         if split is not None:
             changes += split.changes
             made = [*made, split.summary]
@@ -200,7 +213,7 @@ class Anvil:
         shorter = self._ladder.shorter(family, best, now) if best else []
         family = _with(family, shorter)
         changes += [Derive(version) for version in shorter]
-        moved, stroke = self._settled(family, before, item, now, why, _places(events))
+        moved, stroke = self._settled(family, before, item, now, why, places)
         parts = split.split.versions if split else ()
         return Decision(
             changes=[*changes, *moved],
@@ -208,8 +221,19 @@ class Anvil:
             vectors=self._vectors([*made, *parts]),
             stroke=replace(stroke, made=(*made, *shorter)),
             split=split.split if split else None,
-            read=read,
+            read=extent.tokens,
         )
+
+    def is_long(self, held: Held) -> bool:
+        """Whether there is more to read of a thread than is summed up in one write."""
+        [family] = self.open_families([held])
+        return self._ladder.is_long(family, self._extent(held.item))
+
+    def _extent(self, item: Item) -> Extent:
+        """The thread of a memory, as far as its versions may be made of it."""
+        if not isinstance(item.body, Episode):
+            return Extent(frozenset(), 0, Trust.TRUSTED)
+        return self.store.extent(self.tenant, item.id, readers=NOBODY)
 
     def _settled(
         self, family: Family, before: int, item: Item, now: datetime, why: str, live: frozenset[int] | None = None
@@ -268,17 +292,13 @@ def _with(family: Family, made: Sequence[Version]) -> Family:
     return replace(family, versions=sorted([*family.versions, *made], key=lambda version: version.id))
 
 
-def _places(events: Sequence[Event]) -> frozenset[int] | None:
-    return frozenset(event.seq for event in events) if events else None
-
-
 def _skipped(item: Item, skipped: str, why: str) -> Stroke:
     return Stroke(item_id=item.id, default_level=item.default_level, skipped=skipped, why=why)
 
 
-def _only_as_trusted(item: Item, events: Sequence[Event]) -> tuple[Item, Sequence[Change]]:
+def _only_as_trusted(item: Item, least: Trust) -> tuple[Item, Sequence[Change]]:
     """What is summed up is only as trusted as the least trusted of its events."""
-    if item.trust is Trust.UNTRUSTED or all(event.trust is Trust.TRUSTED for event in events):
+    if item.trust is Trust.UNTRUSTED or least is Trust.TRUSTED:
         return item, ()
     edit = Edit("trust", item.trust, Trust.UNTRUSTED)
     return replace(item, trust=Trust.UNTRUSTED), [Revise(item.id, Verb.UPDATE, (edit,))]

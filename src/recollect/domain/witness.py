@@ -53,6 +53,10 @@ class ChunkWitness:
 
 Witness = EventWitness | RangeWitness | ChunkWitness
 
+MOST_ASKED = 200
+"""Witnesses that can be asked for at once."""
+_LONGEST_ASKED = 10_000
+
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _FORMS = re.compile(rf"e:({_UUID})|s:(\d{{1,9}})-(\d{{1,9}})|c:({_UUID})\.(\d{{1,6}})")
 _ONE = rf"(?:e:{_UUID}|s:\d{{1,9}}-\d{{1,9}}|c:{_UUID}\.\d{{1,6}})"
@@ -114,6 +118,13 @@ def read(notation: str, episode_id: ItemId) -> tuple[Witness, ...]:
         else:
             found.append(ChunkWitness(EventId(chunk_of), int(chunk)))
     return tuple(found)
+
+
+def asked(notation: str, episode_id: ItemId) -> tuple[Witness, ...]:
+    """The witnesses that somebody asks to see, each once. More than can be asked for at once are refused unread."""
+    if len(notation) > _LONGEST_ASKED or notation.count(",") >= MOST_ASKED:
+        raise ValueError(f"that is too much to ask for at once: give at most {MOST_ASKED} witnesses")
+    return tuple(dict.fromkeys(read(notation, episode_id)))
 
 
 def noted(text: str, witnesses: tuple[Witness, ...]) -> str:

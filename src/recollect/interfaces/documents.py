@@ -35,6 +35,7 @@ from recollect.domain.ids import short
 from recollect.domain.item import STATES, Item
 from recollect.domain.job import JobStatus, Pending
 from recollect.domain.journal import Entry, Header
+from recollect.domain.portion import Portion
 from recollect.domain.query import Answer, Result
 from recollect.domain.refs import item_of
 from recollect.domain.version import Version
@@ -336,13 +337,19 @@ def result_document(result: Result) -> dict[str, object]:
     return {**told, "meta": {name: _json(value) for name, value in result.meta.items()}} if result.meta else told
 
 
-def shown_document(shown: Shown, evidence: Sequence[Event]) -> dict[str, object]:
+def events_document(events: Portion[Event, str]) -> dict[str, object]:
+    """A portion of evidence, and where the rest of it begins."""
+    return {"events": [event_document(event) for event in events], "next": events.next}
+
+
+def shown_document(shown: Shown, evidence: Portion[Event, object]) -> dict[str, object]:
     """A memory with its receipt."""
     return {
         "memory": item_document(shown.item, shown.words, shown.doubt),
         "rev": shown.rev,
         "version": version_document(shown.current) if shown.current else None,
         "evidence": [event_document(event) for event in evidence],
+        "next": str(evidence.next) if evidence.next is not None else None,
         **(asked_event(shown.event, shown.made) if shown.event else {}),
     }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from recollect.domain.codec import when
 from recollect.domain.ids import ItemId, VersionId, short
+from recollect.domain.portion import Portion, every
 from recollect.domain.text import tokens
 from recollect.domain.witness import Bullet, written
 from recollect.errors import Invalid, NotFound
@@ -28,7 +29,7 @@ _WHOLE_ID = 36
 class Versioned(Protocol):
     """Whatever lists the versions of a memory."""
 
-    def versions(self, item_id: ItemId, /) -> "Sequence[VersionInfo]": ...
+    def versions(self, item_id: ItemId, /, *, before: VersionId | None = None) -> "Portion[VersionInfo, VersionId]": ...
 
 
 def version_named(memory: Versioned, item_id: ItemId, name: str) -> VersionId:
@@ -36,7 +37,8 @@ def version_named(memory: Versioned, item_id: ItemId, name: str) -> VersionId:
     wanted = name.strip().lower()
     if len(wanted) == _WHOLE_ID:
         return VersionId(wanted)
-    found = [one.id for one in memory.versions(item_id) if wanted and one.id.endswith(wanted)]
+    listed = every(lambda before: memory.versions(item_id, before=before))
+    found = [one.id for one in listed if wanted and one.id.endswith(wanted)]
     if len(found) > 1:
         raise Invalid(f"{len(found)} versions have an id that ends with {name!r}", "Give more of the id.")
     if not found:
@@ -139,6 +141,7 @@ def hammered_document(done: "Hammered") -> dict[str, object]:
         "split": [{"memory_id": one.item_id, "parts": list(one.parts)} for one in done.split],
         "rev": done.rev,
         "cause": done.cause,
+        "job": done.job,
     }
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId, short
+from recollect.domain.portion import Portion, Spot
 from recollect.domain.query import Answer, Filters, Query, Result, Source
 from recollect.domain.scope import Principal
 from recollect.domain.turn import Task
@@ -82,7 +83,9 @@ class Door(Protocol):
         author: str | None = ...,
     ) -> Remembered: ...
 
-    def evidence(self, item_id: ItemId, witness: str | None = None, /) -> Sequence[Event]: ...
+    def evidence(
+        self, item_id: ItemId, witness: str | None = None, /, *, after: str | None = ...
+    ) -> Portion[Event, str]: ...
 
     def serve(
         self, item_id: ItemId, /, *, more: bool = ..., turn_id: str | None = ..., task: Task = ...
@@ -96,6 +99,7 @@ class Door(Protocol):
 class EventsAnswer(BaseModel):
     id: str
     events: list[answers.EventAnswer]
+    next: str | None = Field(description="Where to go on: the `after` of the next call; null where that is all.")
 
 
 Asking = Context[Any, Any]
@@ -234,20 +238,21 @@ def _offer_evidence(server: MCPServer[Any], door: Doors) -> None:
         ctx: Asking,
         id: Annotated[str, Field(description="A memory's id, or the eight characters that results end with.")],
         witness: Annotated[
-            str | None, Field(description="Only these witnesses: e:<event id>, s:<from>-<to> or c:<chunk id>.")
+            str | None,
+            Field(description="Only these witnesses: e:<event id>, s:<from>-<to> or c:<chunk id>.", max_length=10_000),
+        ] = None,
+        after: Annotated[
+            str | None, Field(description="Go on behind this place: the `next` of an earlier call.", max_length=100)
         ] = None,
     ) -> Annotated[CallToolResult, EventsAnswer]:
         with _told():
             behind = door(ctx)
             item_id = _named(behind, id)
-            events = behind.evidence(item_id, witness)
-        shown = _within(events)
+            shown = _within(behind.evidence(item_id, witness, after=after))
         none = f"None of its events is {witness}." if witness else "There is no evidence for it that you may read."
         lines = [_quoted(event) for event in shown] or [none]
-        if len(shown) < len(events):
-            rest = events[len(shown) :]
-            lines.append(f"{len(rest)} more: ask again with witness s:{rest[0].seq}-{rest[-1].seq}")
-        return _result(fenced(lines), {"id": item_id, "events": [documents.event_document(one) for one in shown]})
+        lines += [f"There is more: ask again with after {shown.next}"] if shown.next else []
+        return _result(fenced(lines), {"id": item_id, **documents.events_document(shown)})
 
 
 def over_http(acting: Callable[[Principal], Memory]) -> StreamableHTTPSessionManager:
@@ -315,11 +320,12 @@ def _quoted(event: Event) -> str:
     return f"[{event.seq}] {event.author}, {event.ts:%Y-%m-%d %H:%M} UTC{trust}:\n{event.text}"
 
 
-def _within(events: Sequence[Event]) -> Sequence[Event]:
-    """As many events as fit; one at least."""
+def _within(events: Portion[Event, str]) -> Portion[Event, str]:
+    """As many events as fit; one at least, with all of its chunks that were asked for."""
     room = MOST
     for number, event in enumerate(events):
         room -= len(event.text)
-        if room < 0:
-            return events[: max(1, number)]
+        if room < 0 and number and event.id != events[number - 1].id:
+            before = events[number - 1]
+            return Portion(events.parts[:number], str(Spot(before.item_id, before.seq)))
     return events

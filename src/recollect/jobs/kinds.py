@@ -10,9 +10,11 @@ from recollect.care import judge as judging
 from recollect.care import purge as purging
 from recollect.care import rejudge as rejudging
 from recollect.care import retire as retiring
-from recollect.care.compress import Hammer
+from recollect.care.compress import Hammer, closing
 from recollect.care.erase import scrubbing
+from recollect.care.ladder import Headway
 from recollect.custody import Deps
+from recollect.domain import codec
 from recollect.domain.change import Note
 from recollect.domain.ids import EventId, ItemId, JobId, RecordId
 from recollect.domain.job import Advance, Finish, Job, Leased
@@ -131,9 +133,9 @@ def rejudge(deps: Deps, leased: Leased) -> Outcome:
 
 
 def close(deps: Deps, leased: Leased) -> Outcome:
-    """Sum up an episode whose thread has come to rest. One that was written to since is looked at again when it may
-    have; one that is locked, when it is not."""
-    scope = Scope(tenant=leased.tenant)
+    """Sum up an episode whose thread has come to rest, a long one stretch by stretch. One that was written to since is
+    looked at again when it may have; one that is locked, when it is not. Somebody may have asked for it at once."""
+    scope, asked_for = Scope(tenant=leased.tenant), bool(leased.job.payload.get("now"))
     held = deps.store.item(leased.tenant, ItemId(str(leased.job.payload["episode_id"])))
     if held is None or held.withdrawn:
         return Write(scope=scope, step=Finish(leased))
@@ -142,12 +144,15 @@ def close(deps: Deps, leased: Leased) -> Outcome:
     refused = hammer.may_compress(held.item, Level.R3, now)
     locked = [refused.until] if isinstance(refused, Refused) and refused.until else []
     waits = max([*locked, *(hammer.silent_from(event, deps.upkeep) for event in last)], default=now)
-    if waits > now:
+    if waits > now and not leased.state and not asked_for:
         return Write(scope=scope, step=Finish(leased), then=[_again(deps, leased.job, waits)])
-    decision = _hammer(deps, leased).anvil.decide(held, Why.CLOSED)
+    so_far = codec.decode(Headway, leased.state) if leased.state else None
+    decision = _hammer(deps, leased).anvil.decide(held, Why.CLOSED, so_far)
+    # The next stretch waits its turn: a long thread may take long, and people talk meanwhile.
+    onward = Advance(leased, codec.encode(decision.onward), now) if decision.onward else Finish(leased)
     return Write(
         scope=scope,
-        step=Finish(leased),
+        step=onward,
         changes=decision.changes,
         expect=decision.expect,
         vectors=decision.vectors,
@@ -173,6 +178,7 @@ def compress(deps: Deps, leased: Leased) -> Outcome:
         changes=batch.changes,
         expect=batch.expect,
         vectors=batch.vectors,
+        then=[closing(JobId(deps.clock.mint()), item_id, deps.clock.now()) for item_id in batch.long],
     )
 
 

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Active, Episode, Item
 from recollect.domain.text import tokens
@@ -52,7 +52,18 @@ def may_regroup(item: Item) -> bool:
 # -- witnesses that are read the same anywhere -----------------------------------------------------------------
 
 
-def pointed(bullets: Iterable[Bullet], events: Iterable[Event]) -> list[Bullet]:
+class InThread(Protocol):
+    """An event, or what is known of where it stands."""
+
+    @property
+    def id(self) -> EventId: ...
+    @property
+    def item_id(self) -> ItemId: ...
+    @property
+    def seq(self) -> int: ...
+
+
+def pointed(bullets: Iterable[Bullet], events: Iterable[InThread]) -> list[Bullet]:
     """Bullets that name their events one by one, so that they can stand in another memory; those of them that none of
     the events bears witness to are left out."""
     known = list(events)
@@ -67,7 +78,7 @@ def pointed(bullets: Iterable[Bullet], events: Iterable[Event]) -> list[Bullet]:
 
 
 def _singly(
-    witness: Witness, by_id: Mapping[EventId, Event], by_place: Mapping[tuple[ItemId, int], Event]
+    witness: Witness, by_id: Mapping[EventId, InThread], by_place: Mapping[tuple[ItemId, int], InThread]
 ) -> Iterable[EventWitness | ChunkWitness]:
     match witness:
         case EventWitness(event_id) | ChunkWitness(event_id):

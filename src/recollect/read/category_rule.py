@@ -1,14 +1,22 @@
 """The category rule: which words of threads an agent is shown, when its list leaves categories out."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
-from recollect.domain.event import Event
 from recollect.domain.ids import EventId, TenantId, VersionId
 from recollect.domain.item import Episode, Item
 from recollect.domain.scope import Readers
 from recollect.domain.version import Version
 from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, Allowed
 from recollect.ports import Store
+
+
+class _Event(Protocol):
+    @property
+    def id(self) -> EventId: ...
+
+
+E = TypeVar("E", bound=_Event)
 
 
 class CategoryRule:
@@ -25,7 +33,7 @@ class CategoryRule:
         """Whether there is anything that the rule may withhold."""
         return self._allowed != EVERY_CATEGORY
 
-    def shown(self, events: Iterable[Event]) -> list[Event]:
+    def shown(self, events: Iterable[E]) -> list[E]:
         """Those of these events that the rule does not withhold."""
         found = list(events)
         if not self.holds or not found:

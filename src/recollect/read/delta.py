@@ -68,7 +68,7 @@ def _headers(
     look: Look, scope: Scope | None, *, after: Seq, before: Seq | None = None, refs: Sequence[str] | None = None
 ) -> list[Header]:
     limit = None if before is None or scope is not None else before - after
-    entries = look.store.entries(look.principal.tenant, after=after, scope=scope, refs=refs, limit=limit)
+    entries = look.store.entries(look.principal.tenant, after=after, scope=scope, refs=refs, limit=limit, blind=True)
     headers = [entry.header for entry in entries if before is None or entry.header.seq <= before]
     return [header for header in headers if header.actor not in _HAMMER]
 
@@ -76,7 +76,7 @@ def _headers(
 def _undone(look: Look, headers: Sequence[Header]) -> dict[Seq, str]:
     """The operations of the entries that these take back: what was undone says what the undoing did."""
     seqs = sorted({header.undoes for header in headers if header.undoes is not None and header.op == "undo"})
-    found = look.store.entries(look.principal.tenant, seqs=seqs) if seqs else ()
+    found = look.store.entries(look.principal.tenant, seqs=seqs, blind=True) if seqs else ()
     return {entry.header.seq: entry.header.op for entry in found}
 
 

@@ -10,17 +10,18 @@ from recollect.domain.ids import ItemId, Rev, TenantId, VersionId
 from recollect.domain.item import Episode, Item
 from recollect.domain.level import Level
 from recollect.domain.observation import Observation, Use, Used
+from recollect.domain.portion import Portion
 from recollect.domain.text import tokens
 from recollect.domain.turn import NEED_MORE_CONTEXT, Mode, Reason, Task
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, EventWitness, RangeWitness
-from recollect.holdings import Held
+from recollect.holdings import Among, Held, Named, VersionOutline
 from recollect.policy import level
 from recollect.policy.calendar import day_of
 from recollect.policy.distil import Draft, Material, packet, served, summarise, trace
 from recollect.policy.hammer import places
 from recollect.policy.pack import Piece, cost, pack
-from recollect.read import slices
+from recollect.read import receipts, slices
 from recollect.read.look import Look
 from recollect.read.over import Made, doubt
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
@@ -29,7 +30,6 @@ from recollect.read.slices import Anchor, Slice, Threads
 
 Readable = Callable[[Iterable[ItemId]], frozenset[ItemId]]
 """Those of these memories that may be read: the gate's own answer."""
-_MOST_EVENTS = 1_000
 _LATEST = 60
 _AROUND = 2
 """Events before and after one that is asked for."""
@@ -101,9 +101,7 @@ class Family:
         stored = self.stored(Level.R3)
         if stored is not None or not isinstance(self.item.body, Episode):
             return stored
-        events = self._threads.seen(
-            self._look.store.events(self._tenant, self.item.id, limit=_MOST_EVENTS, readers=self._look.readers)
-        )
+        events = self._threads.seen(receipts.events(self._look, Among(self.item.id)))
         return summarise(Material(self.item, events)) if events else None
 
     @cached_property
@@ -163,7 +161,10 @@ class Family:
 
     def _clean(self, room: int) -> Words | None:
         stored = self.stored(Level.R4)
-        if stored is not None and cost(stored.content) <= room and self._whole_thread(stored):
+        if stored is not None and self._whole_thread(stored):
+            # as it was listed, it may be abridged
+            [stored] = self._look.store.versions(self._tenant, self.item.id, only=stored.id) or [stored]
+        if stored is not None and self._whole_thread(stored) and cost(stored.content) <= room:
             events = tuple({one.event.id: one.event for one in self.anchors}.values())
             return Words(Level.R4, stored.content, stored.bullets, events, stored.id)
         found = slices.cleaned(self._episode, self.anchors, room, self._worth)
@@ -274,35 +275,67 @@ def _items(family: Family, words: Words) -> dict[ItemId, VersionId | None]:
 
 def open_versions(look: Look, item: Item) -> Sequence[Version]:
     """The versions of a memory that hold nothing which is withheld from who looks."""
-    return look.rule.versions(item, look.store.versions(look.principal.tenant, item.id, readers=look.readers))
+    found = look.store.versions(look.principal.tenant, item.id, readers=look.readers, abridged=True)
+    return look.rule.versions(item, found)
+
+
+def open_outlines(look: Look, item: Item) -> Sequence[VersionOutline]:
+    """The same, as they are listed: without their words."""
+    found = look.store.version_outlines(look.principal.tenant, item.id, readers=look.readers)
+    if not look.rule.holds:
+        return found
+    open = {version.id for version in open_versions(look, item)}
+    return [outline for outline in found if outline.id in open]
 
 
 def shown(look: Look, held: Held, readable: Readable) -> Shown:
-    """A memory with the one version that is served by default, and the readable events that it cites."""
-    versions = open_versions(look, held.item)
-    speaking = current(held.item, versions)
+    """A memory with the one version that is served by default, and the readable events that it cites, as many of them
+    as an answer holds."""
+    spoken = _spoken(look, held.item)
+    if spoken is None:
+        return Shown(held.item, held.rev, None, Portion())
+    speaking, attested = spoken
+    events = receipts.events(look, Among(version=attested.id), Threads(look, readable))
+    return Shown(held.item, held.rev, speaking, events, doubt=doubt(look, held.item))
+
+
+def attesting(look: Look, item: Item) -> VersionId | None:
+    """The version whose witnesses bear out what a first serving gives."""
+    spoken = _spoken(look, item)
+    return spoken[1].id if spoken else None
+
+
+def _spoken(look: Look, item: Item) -> tuple[Version, Version] | None:
+    """The version that a first serving gives, and the one with its witnesses: itself, or what it was made of."""
+    tenant, readers = look.principal.tenant, look.readers
+    versions = open_versions(look, item)
+    speaking = current(item, versions)
     if speaking is None:
-        return Shown(held.item, held.rev, None, ())
+        return None
     attested, by_id = speaking, {version.id: version for version in versions}
     while not attested.bullets and attested.derived_from is not None and attested.derived_from in by_id:
         attested = by_id[attested.derived_from]
-    events = look.store.cited(look.principal.tenant, [attested.id], readers=look.readers)
-    return Shown(held.item, held.rev, speaking, Threads(look, readable).seen(events), doubt=doubt(look, held.item))
+    [whole] = look.store.versions(tenant, item.id, readers=readers, only=speaking.id) or [speaking]
+    return whole, attested
 
 
 def shown_event(look: Look, event: Event, thread: Held, readable: Readable) -> Shown:
     """An event in its thread, with what was said around it and the memories that were made of it."""
     tenant = look.principal.tenant
-    first, last = max(1, event.seq - _AROUND), event.seq + _AROUND
-    near = look.rule.shown(look.store.events(tenant, event.item_id, first, last, readers=look.readers))
+    near = receipts.events(look, Among(event.item_id, named=Named((around_it(event.seq),))))
     of = [one.id for one in Made(look).of([event.id]).get(event.id, ())]
     seen = look.seen(of) & readable(of)
     held = look.store.speaking(tenant, sorted(seen), readers=look.readers)
     memories = [
-        Shown(one.item, one.rev, version, (event,), doubt=doubt(look, one.item))
+        Shown(one.item, one.rev, version, Portion((event,)), doubt=doubt(look, one.item))
         for _, (one, version) in sorted(held.items())
     ]
     return Shown(thread.item, thread.rev, None, near, event, memories)
+
+
+def around_it(seq: int) -> tuple[int, int]:
+    """The places around one, the first and the last."""
+    return max(1, seq - _AROUND), seq + _AROUND
 
 
 def around(shown: Shown, turn_id: str | None, budget_tokens: int) -> Leveled:

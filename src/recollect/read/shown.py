@@ -1,15 +1,17 @@
 """One memory as it is shown: with its words and its receipts; and its versions as they are listed, without words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol, TypeVar
 
 from recollect.domain.event import Event
 from recollect.domain.ids import Rev, VersionId
 from recollect.domain.item import Item
 from recollect.domain.level import Derivation, Level
-from recollect.domain.text import tokens
+from recollect.domain.portion import Portion, Spot
 from recollect.domain.version import Version
+from recollect.holdings import VersionOutline
 from recollect.policy import level
 from recollect.policy.distil import served
 from recollect.policy.lifecycle import held
@@ -23,7 +25,7 @@ class Shown:
     rev: Rev
     current: Version | None
     """None for a thread that was not summarised yet: it has its events."""
-    evidence: Sequence[Event]
+    evidence: Portion[Event, Spot]
     event: Event | None = None
     """The event that was asked for, in the place of a memory: `item` is its thread, and `evidence` what was said around
     it."""
@@ -63,23 +65,32 @@ class VersionInfo:
     """Whether this is the version that speaks for the memory now."""
 
 
-def current(item: Item, versions: Sequence[Version]) -> Version | None:
+class Graded(Protocol):
+    """Whatever is of a version, and of its level."""
+
+    @property
+    def id(self) -> VersionId: ...
+    @property
+    def level(self) -> Level: ...
+
+
+V = TypeVar("V", bound=Graded)
+
+
+def current(item: Item, versions: Sequence[V]) -> V | None:
     """The version that a first serving gives: the promoted one, else the newest of the memory's level, else the newest
     of the nearest level above it, else the newest there is."""
     promoted = next((version for version in versions if version.id == item.active_version_id), None)
     if promoted is not None and promoted.level >= level.start(item, promoted.level):
         return promoted
     first = level.start(item, promoted.level if promoted else None)
-    return min(
-        versions,
-        key=lambda version: (version.level < first, abs(version.level - first), -versions.index(version)),
-        default=None,
-    )
+    newest_first = enumerate(reversed(versions))
+    found = min(newest_first, key=lambda one: (one[1].level < first, abs(one[1].level - first), one[0]), default=None)
+    return found[1] if found else None
 
 
-def listed(item: Item, versions: Sequence[Version], raw: Mapping[VersionId, int]) -> list[VersionInfo]:
-    """The versions of a memory, newest first, and of those made at once the longest. `raw`: the tokens of the events
-    that an R5 stands for, which are not in it."""
+def listed(item: Item, versions: Sequence[VersionOutline]) -> list[VersionInfo]:
+    """The versions of a memory, newest first, and of those made at once the longest."""
     speaking = current(item, versions)
     return [
         VersionInfo(
@@ -89,7 +100,7 @@ def listed(item: Item, versions: Sequence[Version], raw: Mapping[VersionId, int]
             derivation=version.derivation,
             derived_from=version.derived_from,
             quality_score=version.quality_score,
-            tokens=raw.get(version.id, tokens(version.content)),
+            tokens=version.tokens,
             active=speaking is not None and version.id == speaking.id,
         )
         for version in sorted(versions, key=lambda one: (one.created_at, one.level), reverse=True)

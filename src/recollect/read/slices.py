@@ -7,12 +7,14 @@ slices hold what the earlier ones did not.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from recollect.domain.event import Event, Trust
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Item
 from recollect.domain.level import Level
 from recollect.domain.witness import Bullet, ChunkWitness, EventWitness, RangeWitness
+from recollect.holdings import Placed
 from recollect.policy.chunks import chunks
 from recollect.policy.distil import Material, clean
 from recollect.policy.pack import Piece, cost, pack, worth_of
@@ -29,6 +31,8 @@ _MOST_PACKED = 120
 _LEAST = 120
 """Characters of an event that are worth showing, where it has so many."""
 _MOST_PLACES = 1_500
+
+InThread = TypeVar("InThread", Event, Placed)
 
 Unit = tuple[EventId, int]
 """An event, and which of its chunks, counted from 1; 0 for all of it."""
@@ -100,7 +104,7 @@ class Threads:
         self._known: dict[ItemId, bool] = {}
         self._near: dict[frozenset[tuple[ItemId, int]], list[Event]] = {}
 
-    def seen(self, events: Iterable[Event]) -> list[Event]:
+    def seen(self, events: Iterable[InThread]) -> list[InThread]:
         """Those of these events that may be read."""
         found = list(events)
         unknown = {event.item_id for event in found} - self._known.keys()

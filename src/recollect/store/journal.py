@@ -159,8 +159,9 @@ def read_entries(
     refs: Sequence[str] | None,
     seqs: Sequence[Seq] | None,
     limit: int | None,
+    blind: bool,
 ) -> list[Entry]:
-    """Entries that meet every condition given, in order."""
+    """Entries that meet every condition given, in order; `blind`, without their bodies."""
     where = ["h.tenant = :tenant", "h.seq > :after"]
     values: dict[str, object] = {"after": after}
     if rev_after is not None:
@@ -183,10 +184,10 @@ def read_entries(
         tail = " limit :limit"
         values["limit"] = limit
     header = ", ".join(f"h.{name.strip()}" for name in rows.HEADER.split(","))
+    body = "b.nonce, b.body" if not blind else "null, null"
+    beside = "left join journal_bodies b on b.tenant = h.tenant and b.seq = h.seq " if not blind else ""
     found = tx.all(
-        f"select {header}, h.hash, b.nonce, b.body from journal h "
-        "left join journal_bodies b on b.tenant = h.tenant and b.seq = h.seq "
-        f"where {' and '.join(where)} order by h.seq{tail}",
+        f"select {header}, h.hash, {body} from journal h {beside}where {' and '.join(where)} order by h.seq{tail}",
         **values,
     )
     return [read_entry(row) for row in found]

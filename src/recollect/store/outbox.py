@@ -162,10 +162,12 @@ def tidy(tx: Tx, before: datetime) -> int:
     return receipts + jobs + turns.forget(tx, before)
 
 
-def list_jobs(tx: Tx, open_only: bool = False) -> list[JobStatus]:
+def list_jobs(tx: Tx, open_only: bool = False, key: str | None = None) -> list[JobStatus]:
+    where = ["tenant = :tenant", *(["done_at is null"] if open_only else []), *(["key = :key"] if key else [])]
     found = tx.all(
         f"select step, state, attempts, lease_token is not null, done_at, failed_at, last_error, {rows.JOB} from jobs "
-        f"where tenant = :tenant {'and done_at is null' if open_only else ''} order by not_before, id"
+        f"where {' and '.join(where)} order by not_before, id",
+        **({"key": key} if key else {}),
     )
     return [
         JobStatus(

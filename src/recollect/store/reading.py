@@ -7,6 +7,7 @@ from typing import Any
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, Rev, VersionId, uuid7
 from recollect.domain.item import Visibility
+from recollect.domain.level import Level
 from recollect.domain.observation import Operation, Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.relation import Relation
@@ -174,11 +175,27 @@ def thread(tx: Tx, scope: Scope, visibility: Visibility) -> Held | None:
     return read_held(row) if row else None
 
 
-def versions(tx: Tx, item_id: ItemId, withdrawn: bool = False, readers: Readers = None) -> list[Version]:
+_BEGINNING = (
+    f"case when level = {Level.R4.value} and id <> coalesce((select i.active_version_id from items i "
+    "where i.tenant = :tenant and i.id = :id), '') then substr(ltrim(content), 1, 80) else content end"
+)
+"""What an abridged version says: a clean log as much as tells that there is one."""
+
+
+def versions(
+    tx: Tx,
+    item_id: ItemId,
+    withdrawn: bool = False,
+    readers: Readers = None,
+    abridged: bool = False,
+    only: VersionId | None = None,
+) -> list[Version]:
+    columns = rows.VERSION.replace("content", _BEGINNING) if abridged else rows.VERSION
     found = tx.all(
-        f"select {privacy.ANY_PRIVATE}, {rows.VERSION} from versions "
-        f"where tenant = :tenant and item_id = :id {_live(withdrawn)} order by id",
+        f"select {privacy.ANY_PRIVATE}, {columns} from versions "
+        f"where tenant = :tenant and item_id = :id {_live(withdrawn)} {'and id = :only ' if only else ''}order by id",
         id=item_id,
+        **({"only": only} if only else {}),
     )
     hidden: set[str] = set()
     if readers is not None and found and found[0][0]:

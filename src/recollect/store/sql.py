@@ -19,6 +19,7 @@ from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
 from recollect.domain.journal import MARKED, Entry, Head, genesis
 from recollect.domain.observation import Cursor, Observation, Operation, Usage
+from recollect.domain.portion import Spot
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Contradiction, Open, Record
 from recollect.domain.relation import Relation
@@ -27,17 +28,21 @@ from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
 from recollect.holdings import (
+    Among,
     Citing,
+    Extent,
     Found,
     Held,
     Hits,
     Kept,
     Known,
     Outline,
+    Placed,
     Receipt,
     Rooted,
     Tombstone,
     Vector,
+    VersionOutline,
     Wanted,
 )
 from recollect.store import (
@@ -52,6 +57,7 @@ from recollect.store import (
     reading,
     records,
     rows,
+    sizing,
     turns,
 )
 from recollect.store.fingerprint import new_key
@@ -226,10 +232,23 @@ class SqlStore:
             return reading.thread(tx, scope, visibility)
 
     def versions(
-        self, tenant: TenantId, item_id: ItemId, *, withdrawn: bool = False, readers: Readers = None
+        self,
+        tenant: TenantId,
+        item_id: ItemId,
+        *,
+        withdrawn: bool = False,
+        readers: Readers = None,
+        abridged: bool = False,
+        only: VersionId | None = None,
     ) -> Sequence[Version]:
         with self._engine.read(tenant) as tx:
-            return reading.versions(tx, item_id, withdrawn, readers)
+            return reading.versions(tx, item_id, withdrawn, readers, abridged, only)
+
+    def version_outlines(
+        self, tenant: TenantId, item_id: ItemId, *, readers: Readers = None
+    ) -> Sequence[VersionOutline]:
+        with self._engine.read(tenant) as tx:
+            return sizing.version_outlines(tx, item_id, readers)
 
     def withheld(self, tenant: TenantId, refs: Sequence[str], readers: Readers) -> frozenset[str]:
         with self._engine.read(tenant) as tx:
@@ -251,6 +270,16 @@ class SqlStore:
     ) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
             return reading.events(tx, item_id, first, last, limit, readers)
+
+    def placed_events(
+        self, tenant: TenantId, among: Among, *, after: Spot | None = None, limit: int, readers: Readers = None
+    ) -> Sequence[Placed]:
+        with self._engine.read(tenant) as tx:
+            return sizing.placed_events(tx, among, after, limit, readers)
+
+    def extent(self, tenant: TenantId, item_id: ItemId, *, readers: Readers = None) -> Extent:
+        with self._engine.read(tenant) as tx:
+            return sizing.extent(tx, item_id, readers)
 
     def latest(self, tenant: TenantId, item_id: ItemId, count: int, *, readers: Readers = None) -> Sequence[Event]:
         with self._engine.read(tenant) as tx:
@@ -417,11 +446,26 @@ class SqlStore:
         refs: Sequence[str] | None = None,
         seqs: Sequence[Seq] | None = None,
         limit: int | None = None,
+        blind: bool = False,
     ) -> Sequence[Entry]:
         with self._engine.read(tenant) as tx:
             return read_entries(
-                tx, after=after, rev_after=rev_after, scope=scope, cause=cause, refs=refs, seqs=seqs, limit=limit
+                tx,
+                after=after,
+                rev_after=rev_after,
+                scope=scope,
+                cause=cause,
+                refs=refs,
+                seqs=seqs,
+                limit=limit,
+                blind=blind,
             )
+
+    def entry_sizes(
+        self, tenant: TenantId, refs: Sequence[str], *, after: Seq, limit: int
+    ) -> Sequence[tuple[Seq, int]]:
+        with self._engine.read(tenant) as tx:
+            return sizing.entry_sizes(tx, refs, after, limit)
 
     def thread_rev(self, scope: Scope) -> int:
         with self._engine.read(scope.tenant) as tx:
@@ -456,9 +500,9 @@ class SqlStore:
             _must_exist(tx)
             outbox.enqueue(tx, jobs)
 
-    def jobs(self, tenant: TenantId, *, open_only: bool = False) -> Sequence[JobStatus]:
+    def jobs(self, tenant: TenantId, *, open_only: bool = False, key: str | None = None) -> Sequence[JobStatus]:
         with self._engine.read(tenant) as tx:
-            return outbox.list_jobs(tx, open_only)
+            return outbox.list_jobs(tx, open_only, key)
 
     def tidy(self, tenant: TenantId, *, before: datetime) -> int:
         with self._engine.write(tenant) as tx:

@@ -165,9 +165,9 @@ def _figure(value: object) -> str:
 def _behind(memory: "Memory", result: "Result") -> "Sequence[Event]":
     """The events behind a result: those that its sentences point at, where they do."""
     from recollect.domain.ids import ItemId
-    from recollect.domain.witness import named
+    from recollect.domain.witness import MOST_ASKED, named
 
-    return memory.evidence(ItemId(result.id), ",".join(named(result.text)) or None)
+    return memory.evidence(ItemId(result.id), ",".join(named(result.text)[:MOST_ASKED]) or None)
 
 
 def _quote(events: "Sequence[Event]") -> None:

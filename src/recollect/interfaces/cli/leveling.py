@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollect.domain.portion import MOST, every
 from recollect.domain.turn import Task
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
@@ -56,7 +57,7 @@ def levels(
         raise typer.BadParameter("name one version to read it, or two after --diff to compare them")
     with call.memory() as memory:
         item_id = memory.find(id)
-        family = memory.versions(item_id)
+        family = list(every(lambda before: memory.versions(item_id, before=before)))
         if diff:
             before, after = _pair(memory, item_id, family, named)
             _differences(before, after, json)
@@ -183,6 +184,10 @@ def evidence(
         str | None,
         typer.Argument(metavar="[WITNESS]", help="Only e:EVENT, s:FROM-TO or c:CHUNK, joined by commas."),
     ] = None,
+    after: Annotated[
+        str | None, typer.Option("--after", metavar="PLACE", help="Go on behind this place: the next page.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="At most so many.")] = MOST,
     json: Json = False,
 ) -> None:
     """Show what a memory rests on, word for word.
@@ -190,18 +195,22 @@ def evidence(
     Of a thread its events; of any other memory those that it cites."""
     with call.memory() as memory:
         item_id = memory.find(id)
-        events = memory.evidence(item_id, witness)
+        events = memory.evidence(item_id, witness, after=after, limit=limit)
     if json:
-        from recollect.interfaces.documents import event_document
+        from recollect.interfaces.documents import events_document
 
-        paper.document({"id": item_id, "events": [event_document(event) for event in events]})
+        paper.document({"id": item_id, **events_document(events)})
         return
     if not events:
         say(f"None of its events is {clean(witness)}." if witness else "There is no evidence for it that you may read.")
         return
+    from recollect.domain.ids import short
     from recollect.interfaces.cli.looking import tell_events
 
     tell_events(events)
+    if events.next:
+        which = f" {witness}" if witness else ""
+        say(styled((f"\nMore: recollect evidence {short(item_id)}{which} --after {events.next}", "dim")))
 
 
 @commands.command("more")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollect.domain.portion import MOST
 from recollect.errors import checked
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
@@ -16,12 +17,16 @@ if TYPE_CHECKING:
 
     from recollect.domain.event import Event
     from recollect.domain.journal import Entry
+    from recollect.domain.portion import Portion
     from recollect.domain.version import Version
     from recollect.memory import Memory
     from recollect.policy.distil import served
 from recollect.read.shown import Shown
 
 commands = Commands()
+
+_LATEST = 20
+"""Entries of the journal that are listed where nobody says how many."""
 
 
 class StateName(StrEnum):
@@ -162,6 +167,9 @@ def _show_one(memory: "Memory", name: str, after: int, json: bool) -> None:
         tell_events(evidence)
     else:
         _evidence(shown, evidence)
+    if evidence.next is not None:
+        how = f"show {name}" if is_thread else f"evidence {name}"
+        say(styled((f"\nMore: recollect {how} --after {evidence.next}", "dim")))
 
 
 def _event(shown: "Shown", event: "Event") -> None:
@@ -268,8 +276,6 @@ def tell_events(events: "Sequence[Event]") -> None:
         say()
         say(styled((f"{event.seq:>3} ", "bold magenta"), *_told(event)))
         paper.quote(event.text, indent=4)
-    if len(events) == 1000:
-        say(styled((f"\nMore: recollect show … --after {events[-1].seq}", "dim")))
 
 
 def _told(event: "Event") -> list[str | tuple[str, str]]:
@@ -294,10 +300,17 @@ def history(
     id: Annotated[
         str | None, typer.Argument(metavar="ID", help="A memory, by its id or the end of it.", show_default=False)
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most so many.")] = 20,
-    before: Annotated[
-        int | None, typer.Option("--before", metavar="SEQ", min=1, help="Entries before this one: the next page.")
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", metavar="N", min=1, max=MOST, help="At most so many.", show_default=False),
     ] = None,
+    before: Annotated[
+        int | None,
+        typer.Option("--before", metavar="SEQ", min=1, help="Of all: entries before this one, the next page."),
+    ] = None,
+    after: Annotated[
+        int, typer.Option("--after", metavar="SEQ", min=0, help="Of one memory: entries after this one, the next page.")
+    ] = 0,
     json: Json = False,
 ) -> None:
     """Show what happened, to one memory or to all.
@@ -306,18 +319,19 @@ def history(
     journal are listed without what they say."""
     with call.memory() as memory:
         if id is None:
-            _latest(memory.journal(limit=limit, before=before), json)
+            _latest(memory.journal(limit=limit or _LATEST, before=before), json)
         else:
             item_id = memory.find(id)
-            _story(item_id, memory.history(item_id), json)
+            _story(item_id, memory.history(item_id, after=after, limit=limit or MOST), json)
 
 
-def _latest(entries: "Sequence[Entry]", json: bool) -> None:
+def _latest(entries: "Portion[Entry, int]", json: bool) -> None:
     from recollect.interfaces import documents
     from recollect.interfaces.cli import describe
 
     if json:
-        paper.document({"entries": [documents.entry_document(entry, blind=True) for entry in entries]})
+        told = [documents.entry_document(entry, blind=True) for entry in entries]
+        paper.document({"entries": told, "next": entries.next})
         return
     if not entries:
         say("Nothing has happened yet.")
@@ -346,20 +360,24 @@ def _latest(entries: "Sequence[Entry]", json: bool) -> None:
             for entry in entries
         ],
     )
-    if (first := entries[-1].header.seq) > 1:
-        say(styled((f"\nEarlier ones: recollect history --before {first}", "dim")))
+    if entries.next is not None:
+        say(styled((f"\nEarlier ones: recollect history --before {entries.next}", "dim")))
 
 
-def _story(item_id: str, entries: "Sequence[Entry]", json: bool) -> None:
+def _story(item_id: str, entries: "Portion[Entry, int]", json: bool) -> None:
+    from recollect.domain.ids import short
     from recollect.interfaces import documents
 
     if json:
-        paper.document({"memory": item_id, "entries": [documents.entry_document(entry) for entry in entries]})
+        told = [documents.entry_document(entry) for entry in entries]
+        paper.document({"memory": item_id, "entries": told, "next": entries.next})
         return
     for number, entry in enumerate(entries):
         if number:
             say()
         _entry(entry)
+    if entries.next is not None:
+        say(styled((f"\nLater ones: recollect history {short(item_id)} --after {entries.next}", "dim")))
 
 
 def _entry(entry: "Entry") -> None:

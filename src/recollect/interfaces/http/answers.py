@@ -153,6 +153,7 @@ class EvidenceAnswer(BaseModel):
 
     id: str
     events: list[EventAnswer]
+    next: str | None = Field(description="The `after` of the next page; null where there is none.")
 
 
 # -- levels and versions --------------------------------------------------------------------------------------
@@ -212,6 +213,7 @@ class VersionsAnswer(BaseModel):
 
     id: str
     versions: list[VersionInfoAnswer]
+    next: str | None = Field(description="The `before` of the next page; null where there is none.")
 
 
 class VersionAnswer(BaseModel):
@@ -281,6 +283,7 @@ class CompressAnswer(BaseModel):
     split: list[SplitAnswer]
     rev: int
     cause: str | None = Field(description="What a rollback of all of it names; null where nothing was written.")
+    job: str | None = Field(description="The job that does it, where a long thread is left to one; else null.")
 
 
 # -- turns, projects, audit -----------------------------------------------------------------------------------
@@ -326,6 +329,7 @@ class HistoryAnswer(BaseModel):
 
     id: str
     history: list[HistoryEntry]
+    next: int | None = Field(description="The `after` of the next page; null where there is none.")
 
 
 class AuditEntry(BaseModel):

@@ -87,6 +87,7 @@ EVIDENCE: JsonDict = {
             "meta": {},
         }
     ],
+    "next": f"{MEMORY_ID}:4",
 }
 
 _BULLETS: JsonDict = {
@@ -123,7 +124,7 @@ _R3: JsonDict = {
     "derivedFromVersionId": _R4_ID,
     "qualityScore": None,
 }
-VERSIONS: JsonDict = {"id": MEMORY_ID, "versions": [{**_R3, "tokens": 25, "active": True}]}
+VERSIONS: JsonDict = {"id": MEMORY_ID, "versions": [{**_R3, "tokens": 25, "active": True}], "next": None}
 VERSION: JsonDict = {**_R3, "memoryItemId": MEMORY_ID, "content": _CONTENT, **_BULLETS}
 STANDING: JsonDict = {
     "id": MEMORY_ID,
@@ -153,6 +154,7 @@ COMPRESSED: JsonDict = {
     "split": [],
     "rev": 44,
     "cause": "0197c0de-7a20-7a00-8b00-1f2e3d4c5b6a",
+    "job": None,
 }
 
 TURN: JsonDict = {"turn_id": "turn-7", "bumps": 1, "memories": [MEMORY_ID], "begun_at": _MADE}
@@ -177,6 +179,7 @@ HISTORY: JsonDict = {
             "readable": True,
         }
     ],
+    "next": None,
 }
 AUDIT: JsonDict = {
     "entries": [

@@ -3,10 +3,11 @@
 import json
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Path, Request
+from fastapi import Depends, Header, Path, Query, Request
 from fastapi.responses import JSONResponse
 
 from recollect.domain.ids import ItemId
+from recollect.domain.portion import MOST
 from recollect.interfaces.http import answers
 from recollect.memory import Memory
 
@@ -34,6 +35,10 @@ Id = Annotated[
     str,
     Path(description="A memory, by its id or an ending of it that fits no other.", examples=[answers.MEMORY_ID]),
 ]
+
+Limit = Annotated[int, Query(ge=1, le=MOST, description="At most so many.")]
+FURTHEST = 2**62
+"""The last entry there could be."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"description": "Refused: what, and what would help.", "model": answers.Problem},

@@ -7,28 +7,25 @@ from fastapi.responses import Response
 
 from recollect.interfaces import documents
 from recollect.interfaces.http import answers
-from recollect.interfaces.http.routes.acting import REFUSALS, Acting, Json
+from recollect.interfaces.http.routes.acting import FURTHEST, REFUSALS, Acting, Json, Limit
 
 room = APIRouter(prefix="/audit", tags=["audit"], responses=REFUSALS)
-
-_FURTHEST = 2**62
 
 
 @room.get("", response_model=answers.AuditAnswer)
 def audit(
     acting: Acting,
-    limit: Annotated[int, Query(ge=1, le=1000, description="At most so many entries.")] = 100,
+    limit: Limit = 100,
     before: Annotated[
-        int | None, Query(ge=1, le=_FURTHEST, description="Entries before this one: the `next` of an earlier page.")
+        int | None, Query(ge=1, le=FURTHEST, description="Entries before this one: the `next` of an earlier page.")
     ] = None,
 ) -> Response:
     """The latest entries of the journal, newest first, without what they say.
 
     For moderators and admins."""
     entries = acting.journal(limit=limit, before=before)
-    first = entries[-1].header.seq if entries else 1
     told = [documents.entry_document(entry, blind=True) for entry in entries]
-    return Json({"entries": told, "next": first if first > 1 else None})
+    return Json({"entries": told, "next": entries.next})
 
 
 @room.get("/verify", response_model=answers.VerifyAnswer)

@@ -7,12 +7,13 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 from pydantic import BeforeValidator
 
-from recollect.domain.ids import ItemId, Rev
+from recollect.domain.ids import ItemId, Rev, VersionId
+from recollect.domain.portion import MOST
 from recollect.domain.turn import Task
 from recollect.interfaces import levels
 from recollect.interfaces.http import answers
 from recollect.interfaces.http.requests import CompressBody, PromoteBody, ReasonBody
-from recollect.interfaces.http.routes.acting import ESCALATIONS, REFUSALS, Acting, Id, Json, named
+from recollect.interfaces.http.routes.acting import ESCALATIONS, REFUSALS, Acting, Id, Json, Limit, named
 from recollect.memory import Memory
 
 room = APIRouter(prefix="/memory", tags=["levels"], responses=REFUSALS)
@@ -60,13 +61,21 @@ def serve(
 
 
 @room.get("/{id}/versions", response_model=answers.VersionsAnswer)
-def versions(id: Id, acting: Acting) -> Response:
-    """How a memory was shortened: its versions, newest first, without their words.
+def versions(
+    id: Id,
+    acting: Acting,
+    before: Annotated[
+        str | None, Query(max_length=36, description="Versions before this one: the `next` of an earlier page.")
+    ] = None,
+    limit: Limit = MOST,
+) -> Response:
+    """How a memory was shortened: its versions, newest first, without their words, a page at a time.
 
     For whoever may read the memory."""
     item_id = named(acting, id)
-    found = acting.versions(item_id)
-    return Json({"id": item_id, "versions": [levels.version_info_document(one) for one in found]})
+    found = acting.versions(item_id, before=VersionId(before) if before else None, limit=limit)
+    told = [levels.version_info_document(one) for one in found]
+    return Json({"id": item_id, "versions": told, "next": found.next})
 
 
 @room.get("/{id}/versions/{versionId}", response_model=answers.VersionAnswer)
@@ -103,13 +112,15 @@ def compress(acting: Acting, asked: CompressBody | None = None) -> Response:
     return Json(levels.hammered_document(done))
 
 
-@room.post("/{id}/close", response_model=answers.CompressAnswer)
+@room.post("/{id}/close", response_model=answers.CompressAnswer, responses={202: {"model": answers.CompressAnswer}})
 def close(id: Id, acting: Acting) -> Response:
     """Close an episode: its clean log, summary, hint and index word are made now rather than when its thread has been
-    silent for a while. More messages open it again.
+    silent for a while. More messages open it again. A long thread is left to a job, with 202: asked again, 200 when it
+    is done.
 
     For whoever may write the episode."""
-    return Json(levels.hammered_document(acting.close_episode(named(acting, id))))
+    done = acting.close_episode(named(acting, id), wait=False)
+    return Json(levels.hammered_document(done), status_code=202 if done.job else 200)
 
 
 @room.post("/{id}/pin", response_model=answers.StandingAnswer)

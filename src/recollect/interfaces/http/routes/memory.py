@@ -5,10 +5,21 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
+from recollect.domain.portion import MOST
 from recollect.interfaces import documents, levels
 from recollect.interfaces.http import answers
 from recollect.interfaces.http.requests import IngestBody, QueryBody, RememberBody
-from recollect.interfaces.http.routes.acting import ESCALATIONS, REFUSALS, Acting, Id, Json, Key, named
+from recollect.interfaces.http.routes.acting import (
+    ESCALATIONS,
+    FURTHEST,
+    REFUSALS,
+    Acting,
+    Id,
+    Json,
+    Key,
+    Limit,
+    named,
+)
 from recollect.policy.trust import speaker
 
 room = APIRouter(prefix="/memory", tags=["memory"], responses=REFUSALS)
@@ -73,21 +84,36 @@ def evidence(
     acting: Acting,
     witness: Annotated[
         str | None,
-        Query(description="e:<event id>, s:<from>-<to> or c:<chunk id>, joined by commas. Left out: all of it."),
+        Query(
+            max_length=10_000,
+            description="e:<event id>, s:<from>-<to> or c:<chunk id>, up to 200, joined by commas. Left out: all.",
+        ),
     ] = None,
+    after: Annotated[
+        str | None, Query(max_length=100, description="Events after this place: the `next` of an earlier page.")
+    ] = None,
+    limit: Limit = MOST,
 ) -> Response:
-    """The events behind a memory, word for word.
+    """The events behind a memory, word for word, each once, a page at a time.
 
     For whoever may read the memory."""
     item_id = named(acting, id)
-    events = acting.evidence(item_id, witness)
-    return Json({"id": item_id, "events": [documents.event_document(event) for event in events]})
+    events = acting.evidence(item_id, witness, after=after, limit=limit)
+    return Json({"id": item_id, **documents.events_document(events)})
 
 
 @room.get("/{id}/history", response_model=answers.HistoryAnswer)
-def history(id: Id, acting: Acting) -> Response:
-    """Everything that happened to a memory, oldest first, with what was there before and after.
+def history(
+    id: Id,
+    acting: Acting,
+    after: Annotated[
+        int, Query(ge=0, le=FURTHEST, description="Entries after this one: the `next` of an earlier page.")
+    ] = 0,
+    limit: Limit = MOST,
+) -> Response:
+    """Everything that happened to a memory, oldest first, with what was there before and after, a page at a time.
 
     For whoever may read the memory."""
     item_id = named(acting, id)
-    return Json({"id": item_id, "history": [documents.history_document(one) for one in acting.history(item_id)]})
+    told = acting.history(item_id, after=after, limit=limit)
+    return Json({"id": item_id, "history": [documents.history_document(one) for one in told], "next": told.next})
