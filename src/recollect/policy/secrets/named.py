@@ -15,8 +15,8 @@ from recollect.policy.secrets.values import (
 )
 
 _PASS = (
-    r"(?:pass(?:word|wd|phrase|code|wort)|(?<=[_./-])pass|(?<![^\n])pass(?=\s?=)|pwd|(?<![a-z])pw|(?<![a-z])psk|kennwort|"
-    r"mot de passe|contraseña|senha)"
+    r"(?:pass(?:word|wd|phrase|code|wort|(?<=[_./-]pass)|(?<![^\n]pass)(?=\s?=))|pwd|pw(?<![a-z]pw)|psk(?<![a-z]psk)|"
+    r"kennwort|mot de passe|contraseña|senha)"
 )
 _PASS_HINTS = ("pass", "pwd", "pw", "psk", "kennwort", "mot de passe", "contraseña", "senha")
 _OWNERS = (
@@ -25,9 +25,9 @@ _OWNERS = (
     "server service session shared signing storage subscription webhook write"
 ).split()
 _KEY = (
-    "(?:(?:" + "|".join(rf"(?<={owner})|(?<={owner}[ _.-])" for owner in _OWNERS) + ")key|token|"
+    "(?:key(?:" + "|".join(rf"(?<={owner}key)|(?<={owner}[ _.-]key)" for owner in _OWNERS) + ")|token|"
     r"secret(?:[ _.-]?(?:access)?[ _.-]?key|[_-]?id)?|sess(?:ion)?[_-]?id(?![a-z])|phpsessid|jsessionid|"
-    r"credentials?|(?<=_)auth)"
+    r"credentials?|auth(?<=_auth))"
 )
 _KEY_HINTS = ("key", "token", "secret", "sess", "phpsessid", "jsessionid", "credential", "auth")
 _TAIL = (  # password_prod, but token_count
@@ -82,7 +82,7 @@ SETTINGS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",
-        re.compile(r"(?m)^[\w.*-]{1,100}:(?:\d{2,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:(?P<secret>\S{3,128}+)$"),
+        re.compile(r"(?<!\S)[\w.*-]{1,100}+:(?:\d{2,5}|\*):[\w.*-]{1,64}+:[\w.*-]{1,64}+:(?P<secret>\S{3,128}+)"),
         (":5432:", ":*:"),
         is_real,
     ),
