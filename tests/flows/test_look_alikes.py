@@ -100,11 +100,7 @@ def test_what_differs_in_a_name_code_or_number_stays_two_memories(world: World, 
 
 def test_what_is_the_same_in_another_form_is_one_memory(world: World, tmp_path: Path, near: LocalEmbedder):
     memory = _memory(world, tmp_path, near)
-    parted = [
-        (one, other)
-        for one, other in SAME
-        if memory.remember(one).item_id != memory.remember(other).item_id
-    ]
+    parted = [(one, other) for one, other in SAME if memory.remember(one).item_id != memory.remember(other).item_id]
     assert not parted
 
 

@@ -102,7 +102,12 @@ def _tries(name: str, method: Callable[..., object]) -> Iterator[tuple[str, dict
             continue
         samples: tuple[object, ...] = _SAMPLES.get(parameter.name, ("word",) if "str" in told else ())
         if name == "revise" and parameter.kind is parameter.VAR_KEYWORD:
-            for field, values in {"tags": (("tag",),), "topic_key": ("t",), "category": ("c",), "body": _SAMPLES["body"]}.items():
+            for field, values in {
+                "tags": (("tag",),),
+                "topic_key": ("t",),
+                "category": ("c",),
+                "body": _SAMPLES["body"],
+            }.items():
                 for sample in values:
                     for planted in _planted(sample, next(canaries)):
                         yield f"revise.{field}", {field: planted}

@@ -73,7 +73,9 @@ SETTINGS: tuple[Rule, ...] = (
         r"(?:accountkey|sharedaccesskey|sharedaccesssignature)=(?P<secret>[\w+/%&=-]{20,512}+)",
         *("accountkey=", "sharedaccesskey=", "sharedaccesssignature="),
     ),
-    in_line("password", r"(?<![^\n])[ \t]{0,8}password[ \t]+(?P<secret>\S{4,256}+)[ \t]*$", "password ", holds=is_given),
+    in_line(
+        "password", r"(?<![^\n])[ \t]{0,8}password[ \t]+(?P<secret>\S{4,256}+)[ \t]*$", "password ", holds=is_given
+    ),
     Rule(
         "secret",
         re.compile(r"(?m)^[ \t]+[\w.-]{1,60}:[ \t]*(?P<secret>[A-Za-z0-9+/]{8,4096}+={0,2})[ \t]*$"),
@@ -95,7 +97,9 @@ SETTINGS: tuple[Rule, ...] = (
     ),
     Rule(
         "password",  # .netrc
-        re.compile(r"machine\s+\S{1,100}+\s+(?:(?:login|account)\s+\S{1,100}+\s+){1,2}password\s+(?P<secret>\S{3,256}+)"),
+        re.compile(
+            r"machine\s+\S{1,100}+\s+(?:(?:login|account)\s+\S{1,100}+\s+){1,2}password\s+(?P<secret>\S{3,256}+)"
+        ),
         ("login",),
         is_assigned,
         folded=True,
@@ -137,9 +141,7 @@ ADDRESSES: tuple[Rule, ...] = (
     anchored("password", r"thin:[\w$#]{1,64}+/(?P<secret>[^\s/@\"']{2,128}+)@", "thin:", holds=is_real),
     anchored("signature", r"(?<=[?&])sig=(?P<secret>[\w%+/=~-]{20,1024}+)", "sig="),
     anchored("signature", r"signature=(?P<secret>[\w%+/=~-]{32,1024}+)", "signature=", holds=has_digit),
-    anchored(
-        "secret", r"otpauth://[^\s?]{1,200}+\?[^\s]{0,200}?secret=(?P<secret>[a-z2-7]{12,128}+)", "otpauth://"
-    ),
+    anchored("secret", r"otpauth://[^\s?]{1,200}+\?[^\s]{0,200}?secret=(?P<secret>[a-z2-7]{12,128}+)", "otpauth://"),
 )
 XML: tuple[Rule, ...] = (
     anchored(

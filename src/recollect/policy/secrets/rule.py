@@ -45,9 +45,7 @@ def anchored(kind: str, pattern: str, *hints: str, holds: Holds | None = None) -
     return Rule(kind, re.compile(pattern), hints, holds, folded=True, anchored=True)
 
 
-def in_line(
-    kind: str, pattern: str, *hints: str, holds: Holds | None = None, beside: tuple[str, ...] = ()
-) -> Rule:
+def in_line(kind: str, pattern: str, *hints: str, holds: Holds | None = None, beside: tuple[str, ...] = ()) -> Rule:
     """A secret by what stands around it on its line, in lower case."""
     return Rule(kind, re.compile(pattern), hints, holds, folded=True, lines=True, beside=beside)
 
