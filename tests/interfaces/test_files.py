@@ -88,7 +88,8 @@ def test_links_pipes_and_loops_in_a_folder_are_not_followed(tmp_path: Path):
     os.mkfifo(notes / "pipe.md")
     read = ingesting.folder(notes, "ana")
     said = " ".join(message.text for thread in read.threads for message in thread.messages)
-    assert "boathouse" in said and "gate" in said
+    assert "boathouse" in said
+    assert "gate" in said
     assert "outside" not in said
     assert {one.where for one in read.skipped} == {"link.md", "self.md", "zero.md"}
 
@@ -122,7 +123,8 @@ def test_an_export_touches_nobodys_part(tmp_path: Path):
         file.write(b"whole")
     assert target.read_bytes() == b"whole"
     assert target.stat().st_mode & 0o777 == 0o600
-    assert theirs.is_symlink() and precious.read_text() == "precious"
+    assert theirs.is_symlink()
+    assert precious.read_text() == "precious"
     assert {path.name for path in tmp_path.iterdir()} == {"out.jsonl", "out.jsonl.part", "precious"}
 
 
@@ -130,14 +132,15 @@ def test_an_export_touches_nobodys_part(tmp_path: Path):
 def test_an_export_writes_over_nothing_not_even_what_comes_meanwhile(taken: str, tmp_path: Path):
     target, other = tmp_path / "out.jsonl", tmp_path / "other"
 
-    def take() -> None:
-        if taken == "link":
-            other.write_text("theirs")
-        target.write_text("theirs") if taken == "file" else target.symlink_to(other)
+    def export() -> None:
+        with moving._fresh_file(target) as file:  # pyright: ignore[reportPrivateUsage]
+            file.write(b"ours")
+            if taken == "link":
+                other.write_text("theirs")
+            target.write_text("theirs") if taken == "file" else target.symlink_to(other)
 
-    with pytest.raises(Refused), moving._fresh_file(target) as file:  # pyright: ignore[reportPrivateUsage]
-        file.write(b"ours")
-        take()
+    with pytest.raises(Refused):
+        export()
     with pytest.raises(Refused), moving._fresh_file(target):  # pyright: ignore[reportPrivateUsage]
         pass
     assert taken == "dead link" or target.read_text() == "theirs"

@@ -316,13 +316,19 @@ def _blocks(made: _Maker) -> dict[str, tuple[str, str]]:
     line = "-" * 5
     return {
         **{
-            f"{name.lower()}private key": (f"{line}BEGIN {name}PRIVATE KEY{line}\n{{}}\n{line}END {name}PRIVATE KEY{line}", body)
+            f"{name.lower()}private key": (
+                f"{line}BEGIN {name}PRIVATE KEY{line}\n{{}}\n{line}END {name}PRIVATE KEY{line}",
+                body,
+            )
             for name in ("", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ")
         },
-        "pgp private key": (f"{line}BEGIN PGP PRIVATE KEY BLOCK{line}\n\n{{}}\n{line}END PGP PRIVATE KEY BLOCK{line}", body),
+        "pgp private key": (
+            f"{line}BEGIN PGP PRIVATE KEY BLOCK{line}\n\n{{}}\n{line}END PGP PRIVATE KEY BLOCK{line}",
+            body,
+        ),
         "putty key": ("PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 6\n{}\nPrivate-MAC: 00", body),
         "packed private key": ("client-key-data: {}", "LS0tLS1CRUdJTi" + "BSU0Eg" + made.any(200)),
-    }  # fmt: skip
+    }
 
 
 def kinds() -> Iterator[Kind]:

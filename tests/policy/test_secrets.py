@@ -260,8 +260,8 @@ TALK = [
     "Authorization: Bearer ${TOKEN}",
     "the keyboard has a key: Enter",
     "primary key: customer_id, foreign key: order_id",
-    "<input name=\"password\" type=\"password\">",
-    "<label for=\"password\">Password</label>",
+    '<input name="password" type="password">',
+    '<label for="password">Password</label>',
     "sha1 da39a3ee5e6b4b0d3255bfef95601890afd80709",
     "md5 d41d8cd98f00b204e9800998ecf8427e",
     "sha512-" + "q" * 10 + "Zx4" * 25 + "==",
@@ -275,7 +275,7 @@ TALK = [
     "2026-11-18T04:17:33.123456+00:00",
     "com.example.application.services.authentication.TokenAuthenticationProviderFactory",
     "s3://bucket/path/to/some/very/long/object/name-2024-01-01T00-00-00.parquet",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("text", TALK)

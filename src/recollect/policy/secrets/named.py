@@ -55,8 +55,11 @@ SETTINGS: tuple[Rule, ...] = (
             r"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|PWD|_PW|SECRET|TOKEN|_KEY|APIKEY|_AUTH)=[\"']?"
             r"(?P<secret>[^\s\"'`]{4,512}+)"
         ),
-        (*("password=", "passwd=", "passphrase=", "_pass=", "pwd=", "_pw=", "secret=", "token=", "_key="),)
-        + ("apikey=", "_auth="),
+        (
+            *("password=", "passwd=", "passphrase=", "_pass=", "pwd=", "_pw=", "secret=", "token=", "_key="),
+            "apikey=",
+            "_auth=",
+        ),
         is_assigned,
         anchored=True,
     ),

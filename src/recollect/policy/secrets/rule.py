@@ -98,7 +98,7 @@ def _at_hints(rule: Rule, looked_at: str, lower: str) -> list[re.Match[str]]:
             if match:
                 found.append(match)
             at = lower.find(hint, max(at + 1, match.end() if match else 0))
-    return sorted(found, key=re.Match.start) if len(rule.hints) > 1 else found
+    return sorted(found, key=lambda match: match.start()) if len(rule.hints) > 1 else found
 
 
 def _lines_with(lower: str, hints: Sequence[str]) -> list[tuple[int, int]]:
