@@ -22,6 +22,7 @@ from recollect.holdings import Kept
 from recollect.policy import access
 from recollect.policy.access import Action, Denied
 from recollect.policy.categories import Categories, parse
+from recollect.policy.clean import clean
 from recollect.policy.rollback import Plan
 from recollect.policy.upkeep import Upkeep
 from recollect.ports import Embedder, Erasures, Judge, Keeper, Seal, Store, Writer
@@ -111,7 +112,7 @@ class Custody:
                 allow=self._gate.erase,
                 actor=actor(self.principal),
                 at=now,
-                reason=why,
+                reason=clean(why)[0],
                 then=[erasing.scrubbing(JobId(self._deps.clock.mint()), now)],
             )
         with suppress(StoreError):  # it is erased; what is left in logs goes at once if it can, else by the job

@@ -24,7 +24,7 @@ from recollect.errors import Forbidden, Invalid, checked
 from recollect.holdings import Held
 from recollect.policy import lifecycle
 from recollect.policy.access import Action
-from recollect.policy.clean import clean
+from recollect.policy.clean import clean, refuse_secret
 
 PURGE_AFTER = timedelta(days=30)
 _MOST_MINUTES = 1_000_000
@@ -212,6 +212,7 @@ class Keeping(Custody):
         self._gate.allow(Action.ADVANCE)
         now = self._deps.clock.now()
         with checked():
+            refuse_secret(project_id, "the name of a project")
             scope = Scope(tenant=self._tenant, project_id=project_id)
             self._gate.enter(scope)
             note = epochs.advance(self._store, self._tenant, project_id, clean(reason)[0], now)

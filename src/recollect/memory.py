@@ -21,6 +21,7 @@ from recollect.levels import Levels
 from recollect.policy import access
 from recollect.policy.access import Action
 from recollect.policy.categories import AllBut, Only
+from recollect.policy.clean import clean, refuse_secret
 from recollect.read import leveled, receipts
 from recollect.read.shown import Shown, current
 from recollect.read.tally import Tally
@@ -157,7 +158,7 @@ class Memory(Levels):
         total: Bulk = Bulk()
         for thread in threads:
             with checked():
-                way = self._ingest(visibility, user_id, project_id, thread.id, None)
+                way = self._ingest(visibility, user_id, project_id, clean(thread.id)[0], None)
                 for taken in way.many(thread.messages, title=thread.title):
                     total = total.and_then(taken)
                     progress(len(taken.event_ids))
@@ -176,6 +177,8 @@ class Memory(Levels):
         kept = visibility or (Visibility.PROJECT_SHARED if project_id and not user_id else Visibility.USER_PRIVATE)
         if kept is Visibility.USER_PRIVATE and user_id is None:
             user_id = self._only_user()
+        for given in (user_id, project_id, thread_id, run_id):
+            refuse_secret(given, "the name of a user, project, thread or run")
         scope = Scope(
             tenant=self._tenant,
             user_id=user_id,

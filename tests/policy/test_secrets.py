@@ -2,13 +2,16 @@
 
 import gzip
 import json
+from base64 import b64encode
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.policy.secrets import redact
+from recollect.policy.secrets import Redacted, redact
+from tests.policy.secret_kinds import Kind, kinds
 
 CORPUS = Path(__file__).parents[3] / "shared" / "data" / "beam_100K.jsonl.gz"
 
@@ -172,3 +175,116 @@ def test_hardly_a_real_conversation_is_touched():
                 touched += bool(redact(message["text"]).found)
     assert messages > 5_000
     assert touched / messages <= 0.01
+
+
+# -- every kind, wherever it stands -------------------------------------------------------------------------
+
+KINDS = list(kinds())
+AROUND = {
+    "a sentence": "It did not work with {} at all, sadly.",
+    "a line": "first\n{}\nlast",
+    "the end": "this is it: {}",
+    "a code block": "```\n{}\n```",
+    "several": "one {} two\nthree {} four",
+}
+AROUND_BARE = {
+    "a setting": "VALUE={}",
+    "a quoted setting": 'value = "{}"',
+    "json": '{{"value": "{}", "n": 1}}',
+    "escaped json": '{{\\"value\\": \\"{}\\"}}',
+    "yaml": "value: {}",
+    "an address": "https://example.org/x?v={}&page=2",
+    "xml": "<value>{}</value>",
+    "code": "send(value='{}', retry=True)",
+    "inline code": "use `{}` there",
+    "brackets": "({}), [{}]",
+    "after an escape": "a\\n{}\\nb",
+    "a table": "| a | {} |",
+}
+
+
+def test_there_are_many_kinds_and_each_has_a_secret_of_its_own():
+    assert len(KINDS) >= 200
+    assert len({kind.secret for kind in KINDS}) == len(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_no_kind_of_secret_stays_wherever_it_stands(kind: Kind):
+    stays = []
+    for place, around in {**AROUND, **(AROUND_BARE if kind.bare else {})}.items():
+        text = around.replace("{}", kind.text).replace("{{", "{").replace("}}", "}")
+        left = redact(text)
+        # A part of it is too much as well: it would be guessed from there.
+        pieces = [kind.secret[at : at + 12] for at in range(0, max(1, len(kind.secret) - 11), 6)]
+        if any(piece in left.text for piece in pieces) or "[redacted: " not in left.text:
+            stays.append((place, left.text))
+        assert redact(left.text).text == left.text, (place, left.text)
+    assert not stays, kind.text
+
+
+TALK = [
+    "password: required",
+    "secret: none",
+    "token count = 5",
+    "token budget: 4096",
+    "max_tokens: 4096, token_limit = 128000",
+    "token_count: 51234 and key_size: 4096",
+    "the password reset takes 24 hours",
+    "PASSWORD=$PASSWORD",
+    "DB_PASS=${DB_PASS}",
+    "API_TOKEN=%API_TOKEN%",
+    "token: <your-token>",
+    "API_KEY=<paste it here>",
+    "password: ****",
+    "password=xxxxxxxx",
+    "PASSWORD=changeme",
+    "DB_PASSWORD=password123",
+    "token: {{ vault_token }}",
+    "password = getpass.getpass()",
+    "token = os.environ['TOKEN']",
+    "token = process.env.API_TOKEN",
+    "const password = req.body.password;",
+    "secret_name: db-credentials",
+    "password_min_length: 12",
+    "Set-Cookie: theme=dark; Path=/",
+    "The cookie: recipe is on page 12",
+    "login page password reset",
+    "docker run -u 1000:1000 -p 8080:80 shop",
+    "mysql -h db -P 3306 -p shop",
+    "ssh -p 2222 mara@example.org",
+    "curl -u $USER:$PASS https://example.org",
+    "redis://localhost:6379/0 and http://localhost:3000",
+    "mailto:mara@example.org, git@github.com:mara/x.git",
+    "see https://example.org/a?key=value&page=2",
+    "Authorization: Bearer <token>",
+    "Authorization: Bearer ${TOKEN}",
+    "the keyboard has a key: Enter",
+    "primary key: customer_id, foreign key: order_id",
+    '<input name="password" type="password">',
+    '<label for="password">Password</label>',
+    "sha1 da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "md5 d41d8cd98f00b204e9800998ecf8427e",
+    "sha512-" + "q" * 10 + "Zx4" * 25 + "==",
+    "integrity sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+    "image example/app@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "ids 018f3c2a-7b1e-7cc0-9d2e-3f4a5b6c7d8e, 01J9ZQ7M3N8X5K2W4V6T0R1S9P and 5f43a1b2c3d4e5f6a7b8c9d0",
+    "doi:10.1038/s41586-021-03819-2, isbn 978-3-16-148410-0, arXiv:2106.09685",
+    "numpy==1.26.4, @types/node@20.11.5, sha-1.2.3-beta.4+build.567",
+    "call +1 415 555 0132 or 030 12345678",
+    "2026-11-18T04:17:33.123456+00:00",
+    "com.example.application.services.authentication.TokenAuthenticationProviderFactory",
+    "s3://bucket/path/to/some/very/long/object/name-2024-01-01T00-00-00.parquet",
+]
+
+
+@pytest.mark.parametrize("text", TALK)
+def test_talk_of_secrets_stand_ins_hashes_and_ids_stay(text: str):
+    assert redact(text) == Redacted(text)
+
+
+@given(st.binary(min_size=20, max_size=20), st.uuids(), st.binary(max_size=300))
+def test_hashes_ids_and_packed_pictures_stay(digest: bytes, id: UUID, picture: bytes):
+    packed = b64encode(picture).decode()
+    text = f"commit {digest.hex()} of {id}, sha256:{(digest + digest[:12]).hex()} data:image/png;base64,{packed}"
+    assert redact(text).text == text

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from recollect.policy.secrets import redact
@@ -32,3 +33,11 @@ def _clean(value: Any, found: dict[str, None]) -> Any:
         changed = {name: after for name, before in told.items() if (after := _clean(before, found)) != before}
         return replace(value, **changed) if changed else value
     return value
+
+
+@lru_cache(maxsize=4096)
+def refuse_secret(name: str | None, what: str) -> None:
+    """A ValueError where a name that things are found by holds a secret. It cannot be taken out: another name would be
+    found instead."""
+    if name and (found := redact(name).found):
+        raise ValueError(f"{what} holds a secret ({found[0]}): give it another name")

@@ -9,6 +9,7 @@ from recollect.domain.observation import Use, Used
 from recollect.domain.turn import Mode, Reason, Serving
 from recollect.errors import NeedMoreContext, NothingMore
 from recollect.policy import level
+from recollect.policy.clean import refuse_secret
 from recollect.read.look import Look, reader
 
 FURTHEST = 200
@@ -46,6 +47,7 @@ def course(look: Look, turn_id: str | None, subject: str) -> Course:
     """How this reader's turn stands about a subject."""
     turn = None
     if turn_id is not None:
+        refuse_secret(turn_id, "the turn's id")
         turn = look.store.turn(look.principal.tenant, reader(look.principal), turn_id, subject)
     if turn is None:
         return Course(look, subject, turn_id, 0, 0, {})

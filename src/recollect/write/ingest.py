@@ -26,7 +26,7 @@ from recollect.policy import lifecycle, trust
 from recollect.policy.access import Denied, may_write
 from recollect.policy.categories import EVERY_CATEGORY, Allowed
 from recollect.policy.chunks import chunks
-from recollect.policy.clean import clean
+from recollect.policy.clean import clean, refuse_secret
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import name_of
 from recollect.policy.upkeep import Upkeep
@@ -156,9 +156,9 @@ class Ingest:
         """Messages into the thread, without those it has already. What is made of them is left to a job, or, with
         `wait`, is part of the same write, also where a language model makes it. `part_of`: the import that they are
         of, which goes on with them."""
-        topic, _ = clean(topic_key)
         marks = [title, topic_key or "", *(f"{artifact.type}:{artifact.ref}" for artifact in artifacts)]
         digest = _digest("ingest", self.scope, self.visibility, *messages, *marks) if key else ""
+        (topic, artifacts), _ = clean((topic_key, tuple(artifacts)))
 
         def attempt() -> Ingested:
             now, owner = self.clock.now(), self._owner
@@ -366,6 +366,7 @@ class Ingest:
     def _once(self, key: str | None, digest: str, attempt: Callable[[], T], repeat: Callable[[Receipt], T]) -> T:
         """The attempt, again when others were in the way; the first answer where the key was used before."""
         name(key, "the idempotency key")
+        refuse_secret(key, "the idempotency key")
         for _ in range(_TRIES):
             known = self.store.receipt(self.scope.tenant, self.principal.id, key) if key else None
             if known:

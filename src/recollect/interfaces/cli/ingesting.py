@@ -1,10 +1,12 @@
 """Taking in what was said and written elsewhere: documents, conversations, exports, folders of notes."""
 
+import os
+import stat
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +28,14 @@ Wait = Annotated[
     bool, typer.Option("--wait", help="End when all of it has been read, also where the server does that.")
 ]
 ENDINGS = (".md", ".markdown", ".txt")
+MOST_BYTES = 1 << 30
+"""Of one file, packed or not."""
+MOST_ENTRIES = 200_000
+MOST_PACKED = 64 << 20
+MOST_RATIO = 100
+"""From so many bytes on, a text that packs so much better than conversations do is none."""
+_PIECE = 1 << 20
+_NO_EXPORT = "No export packs like that: unpack it yourself, and give the conversations.json."
 _TOLD = 5  # of what was left out, so many are told of
 
 
@@ -148,11 +158,11 @@ def _tell(done: "Bulk", read: "Reading", left: "Pending", *, left_to_server: boo
 def _read(call: Call, source: str, kept: Kept) -> "Reading":
     author = kept.of or call.settings.user
     if source == "-":
-        return _one(sys.stdin.buffer.read(), "standard input", author, kept)
+        return _one(_capped(sys.stdin.buffer, "standard input"), "standard input", author, kept)
     path = Path(source)
     if path.is_dir():
         return folder(path, author, untrusted=kept.untrusted)
-    if not path.is_file():
+    if not path.exists():
         raise NotFound(f"there is no file {source}", "Check the name.")
     return _one(unzipped(path), path.name, author, kept)
 
@@ -177,17 +187,49 @@ def reading(data: bytes, name: str, author: str, untrusted: bool = False) -> "Re
 def unzipped(path: Path) -> bytes:
     """A file, or the conversations out of an export that is still packed."""
     import zipfile
+    import zlib
 
     if path.suffix.lower() != ".zip":
-        return path.read_bytes()
+        return contents(path)
     try:
         with zipfile.ZipFile(path) as packed:
-            inside = [name for name in packed.namelist() if Path(name).name == "conversations.json"]
+            inside = [
+                one for one in packed.infolist()[:MOST_ENTRIES] if Path(one.filename).name == "conversations.json"
+            ]
             if not inside:
                 raise Invalid(f"{path} holds no conversations.json", "Give an export of ChatGPT or Claude.")
-            return packed.read(inside[0])
-    except zipfile.BadZipFile:
-        raise Invalid(f"{path} is not a zip file", "Download the export again.") from None
+            one = inside[0]
+            if one.flag_bits & 1:
+                raise Invalid(f"{path} is encrypted", "Unpack it with its password, and give the conversations.json.")
+            if one.file_size > MOST_PACKED and one.file_size > MOST_RATIO * max(1, one.compress_size):
+                raise Invalid(f"{path} unpacks to {one.file_size:,} bytes out of {one.compress_size:,}", _NO_EXPORT)
+            with packed.open(one) as opened:
+                return _capped(opened, f"conversations.json in {path}")
+    except (zipfile.BadZipFile, zlib.error, EOFError):
+        raise Invalid(f"{path} is not a zip file, or damaged", "Download the export again.") from None
+    except NotImplementedError as error:
+        raise Invalid(f"{path} cannot be unpacked: {error}", "Unpack it, and give the conversations.json.") from None
+
+
+def contents(path: Path, *, follow: bool = True) -> bytes:
+    """What is in a file: an ordinary one, for a pipe or a device might never end."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Invalid(f"{path} is not an ordinary file", "Give a file, a folder, or - for standard input.")
+        return _capped(file, str(path))
+
+
+def _capped(file: IO[bytes], name: str) -> bytes:
+    """All of it, in pieces, as long as that is no more than memory should hold: a header may say less than there is."""
+    pieces: list[bytes] = []
+    left = MOST_BYTES
+    while piece := file.read(min(_PIECE, left + 1)):
+        left -= len(piece)
+        if left < 0:
+            raise Invalid(f"{name} is larger than {MOST_BYTES:,} bytes", "Split it, and take in the parts.")
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def folder(path: Path, author: str, *, untrusted: bool = False) -> "Reading":
@@ -198,10 +240,16 @@ def folder(path: Path, author: str, *, untrusted: bool = False) -> "Reading":
     skipped: list[Skipped] = []
     for file in _notes(path):
         name = file.relative_to(path).as_posix()
+        if file.is_symlink():
+            skipped.append(Skipped(name, "it is a link: name what it leads to, to take that in"))
+            continue
         try:
-            read = reading(file.read_bytes(), name, author, untrusted)
+            read = reading(contents(file, follow=False), name, author, untrusted)
         except Invalid as error:
             skipped.append(Skipped(name, error.what))
+            continue
+        except OSError as error:
+            skipped.append(Skipped(name, f"it cannot be read: {error.strerror}"))
             continue
         threads += read.threads
         skipped += [replace(one, where=f"{name}: {one.where}") for one in read.skipped]
@@ -211,10 +259,13 @@ def folder(path: Path, author: str, *, untrusted: bool = False) -> "Reading":
 
 
 def _notes(path: Path) -> Iterator[Path]:
-    for file in sorted(path.rglob("*")):
-        hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-        if file.suffix.lower() in ENDINGS and file.is_file() and not hidden:
-            yield file
+    """Files that look like notes, by their names. Links to folders are not gone into: they may lead out, or round."""
+    for place, folders, files in os.walk(path, followlinks=False):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            file = Path(place, name)
+            if file.suffix.lower() in ENDINGS and not name.startswith(".") and (file.is_symlink() or file.is_file()):
+                yield file
 
 
 def is_foreign(source: str) -> bool:
@@ -226,6 +277,8 @@ def is_foreign(source: str) -> bool:
         return True
     from recollect.write.formats import Format, detect
 
+    if not path.is_file():
+        return False  # a pipe: what comes out of it comes once
     with path.open("rb") as file:
         sample = file.read(1_000_000)
     try:

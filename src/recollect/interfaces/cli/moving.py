@@ -14,6 +14,7 @@ from recollect.errors import Invalid, Refused
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
 from recollect.interfaces.cli.paper import Column, say, styled
+from recollect.store.unfinished import create, put_in_place, unfinished
 
 if TYPE_CHECKING:
     from recollect.care.audit import Verified
@@ -229,7 +230,7 @@ def restore(
 
 
 def _must_be_new(path: Path) -> None:
-    if path.exists():
+    if os.path.lexists(path):
         raise Refused(f"{path} is there already", "Name a new file; nothing is written over.")
 
 
@@ -237,16 +238,15 @@ def _must_be_new(path: Path) -> None:
 def _fresh_file(path: Path) -> Generator[IO[bytes]]:
     """A file that was not there, for its owner's eyes only. It gets its name when it is whole and on disk."""
     _must_be_new(path)
-    part = path.with_name(path.name + ".part")
-    part.unlink(missing_ok=True)
-    try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with unfinished(path) as part:
+        with os.fdopen(create(part), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        part.rename(path)
-    finally:
-        part.unlink(missing_ok=True)
+        try:
+            put_in_place(part, path)
+        except FileExistsError:
+            _must_be_new(path)
 
 
 def _text(path: Path) -> str:

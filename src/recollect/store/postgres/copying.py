@@ -7,6 +7,7 @@ from pathlib import Path
 
 from recollect.domain.codec import canonical
 from recollect.errors import StoreFull, StoreReadOnly
+from recollect.store.unfinished import create, unfinished
 
 FORMAT = 1
 _DISK_FULL = 28
@@ -14,17 +15,16 @@ _DISK_FULL = 28
 
 def write_backup(target: Path, lines: Iterator[Mapping[str, object]]) -> None:
     """Into a file beside the target first, for its owner's eyes only, and moved into place when it is whole."""
-    part = target.with_name(target.name + ".part")
     try:
-        part.unlink(missing_ok=True)
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            with gzip.open(file, "wt", encoding="utf-8", compresslevel=6) as packed:
-                packed.write(canonical({"recollect": "backup", "format": FORMAT}) + "\n")
-                for line in lines:
-                    packed.write(canonical(line) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
+        with unfinished(target) as part:
+            with os.fdopen(create(part), "wb") as file:
+                with gzip.open(file, "wt", encoding="utf-8", compresslevel=6) as packed:
+                    packed.write(canonical({"recollect": "backup", "format": FORMAT}) + "\n")
+                    for line in lines:
+                        packed.write(canonical(line) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(target)
     except OSError as error:
         if error.errno == _DISK_FULL:
             raise StoreFull(f"there is no room left for {target}", "Free some disk space and try again.") from error
@@ -32,5 +32,3 @@ def write_backup(target: Path, lines: Iterator[Mapping[str, object]]) -> None:
             f"{target} cannot be written: {error.strerror}",
             "Check that its directory exists and that you may write there.",
         ) from error
-    finally:
-        part.unlink(missing_ok=True)

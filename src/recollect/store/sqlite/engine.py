@@ -1,6 +1,7 @@
 """SQLite through apsw: WAL, a full sync at every commit, one writer at a time in order of arrival."""
 
 import errno
+import os
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
 from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect, token
 from recollect.store.tx import Proposed, Sought, Tx
+from recollect.store.unfinished import create, unfinished
 from recollect.store.words import indexed
 
 if TYPE_CHECKING:
@@ -222,12 +224,10 @@ class SqliteEngine:
 
     def backup(self, target: Path) -> None:
         """An online copy: into a file beside the target first, moved into place when it is whole."""
-        part = target.with_name(target.name + ".part")
-        with typed(target):
+        with typed(target), unfinished(target) as part:
             if target.exists() and target.samefile(self.path):
                 raise Invalid(f"{target} is the store itself", "Name another file for the backup.")
-            part.unlink(missing_ok=True)
-            part.touch(mode=0o600)
+            os.close(create(part))
             copy = connect(part)
             try:
                 with self._reading() as reader, copy.backup("main", reader, "main") as work:
@@ -238,7 +238,6 @@ class SqliteEngine:
                 part.replace(target)
             finally:
                 copy.close()
-                part.unlink(missing_ok=True)
 
     def scrub(self) -> bool:
         """Remove what is left of erased content in the write-ahead log, where old page images hold it, and in the free

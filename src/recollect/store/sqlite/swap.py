@@ -12,21 +12,16 @@ import apsw
 from recollect.errors import NotAStore, StoreBusy
 from recollect.store.sqlite.engine import Connection, recognise, typed
 from recollect.store.sqlite.turn import Turnstile
+from recollect.store.unfinished import create, unfinished
 
-_BESIDE = ("", "-wal", "-shm", "-journal", "-turn")
 _PATIENCE = 2.0
 
 
 @contextmanager
 def workbench(target: Path) -> Generator[Path]:
     """A path beside the target to build its successor at. What is left there when the block ends is removed."""
-    bench = target.with_name(target.name + ".restoring")
-    with typed(target):
-        _clear(bench)
-    try:
+    with unfinished(target, "restoring") as bench:
         yield bench
-    finally:
-        _clear(bench)
 
 
 def copy_store(source: Path, to: Path) -> None:
@@ -38,7 +33,7 @@ def copy_store(source: Path, to: Path) -> None:
     if source.stat().st_size == 0:
         raise NotAStore(f"{source} is empty", "Restore another one.")
     with typed(source):
-        to.touch(mode=0o600)
+        os.close(create(to))
         reader = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
         writer = apsw.Connection(str(to))
         try:
@@ -127,11 +122,6 @@ def _free_name(target: Path, at: datetime) -> Path:
     name = f"{target.name}.replaced-{at:%Y%m%dT%H%M%SZ}"
     tries = (target.with_name(name if not n else f"{name}-{n}") for n in range(1000))
     return next(path for path in tries if not path.exists())
-
-
-def _clear(bench: Path) -> None:
-    for ending in _BESIDE:
-        bench.with_name(bench.name + ending).unlink(missing_ok=True)
 
 
 def _sync(directory: Path) -> None:

@@ -1,0 +1,110 @@
+"""Secrets on command lines and in statements of databases and devices."""
+
+from recollect.policy.secrets.rule import Rule, anchored, in_line
+from recollect.policy.secrets.values import is_assigned, is_given, is_real
+
+_WORD = r"[\"']?(?P<secret>[^\s\"'`]{3,256}+)"
+
+COMMANDS: tuple[Rule, ...] = (
+    in_line(
+        "password",
+        rf"(?<![\w-])(?:-u|--user|--proxy-user)[ =]{{0,3}}[\"']?[^\s:\"'=]{{1,100}}+:{_WORD}",
+        "-u",
+        holds=is_assigned,
+        beside=("curl", "httpie", "xh "),
+    ),
+    anchored("password", rf"-u\s[\"']?[\w.@+\\-]{{1,100}}+:{_WORD}", "-u ", holds=is_given),
+    anchored("password", rf"-user[ =][\"']?[\w.@+\\-]{{1,100}}+:{_WORD}", "-user ", "-user=", holds=is_given),
+    in_line(
+        "cookie",
+        r"(?<![\w-])(?:--cookie|-b)[ =]{1,3}[\"']?(?P<secret>[\w.-]{1,60}+=[^\"'\n]{6,4000}+)",
+        "-b",
+        "-cookie",
+        holds=lambda secret: is_given(secret.partition("=")[2]),
+        beside=("curl",),
+    ),
+    in_line(
+        "secret",  # --password …, --http-password=…, -storepass …
+        r"(?<![\w-])--?(?=[a-z])[\w-]{0,30}?(?:password|passwd|passphrase|-pass|storepass|keypass|token|secret|api-?key|"
+        r"auth-?key|-pw)(?:[ =]{1,2}|\s\\?\n\s{0,8})[\"']?(?P<secret>[^\s\"'`]{4,512}+)",
+        *("password", "passwd", "passphrase", "-pass", "storepass", "keypass", "token", "secret", "apikey", "api-key"),
+        *("authkey", "auth-key", "-pw"),
+        holds=is_given,
+    ),
+    anchored("password", rf"sshpass\s+-p\s?{_WORD}", "sshpass", holds=is_assigned),
+    in_line(
+        "password",
+        r"(?<=\s)-p(?!ort\b|arallel|rotocol|rint)[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{2,255}+)",
+        " -p",
+        holds=is_assigned,
+        beside=("mysql", "mariadb", "7z ", "rar "),
+    ),
+    in_line(
+        "password",
+        r"(?<=\s)(?:-[paw]|--pass)\s+[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{2,255}+)",
+        *(" -p", " -a ", " -w "),
+        holds=is_given,
+        beside=(
+            "sqlcmd",
+            "redis-cli",
+            "docker login",
+            "podman login",
+            "mongo",
+            "ldap",
+            "zip ",
+            "az login",
+            "isql",
+            "cqlsh",
+        ),
+    ),
+    anchored("password", rf"pass:{_WORD}", "pass:", holds=is_given),
+    in_line(
+        "password",
+        rf"(?<=\s)-u\s[\"']?[\w.\\/-]{{1,60}}+%{_WORD}",
+        "-u",
+        holds=is_real,
+        beside=("smbclient", "rpcclient", "winexe", "net rpc"),
+    ),
+    anchored("password", rf"htpasswd\s+-[a-z]{{0,4}}b[a-z]{{0,4}}\s+\S{{1,200}}+\s+\S{{1,64}}+\s+{_WORD}", "htpasswd"),
+    in_line(
+        "password",
+        r"(?<![\w.-])[\w.-]{1,40}+:(?P<secret>[^\s\"'|]{3,256}+)[\"']?\s{0,3}\|\s{0,3}(?:sudo\s+)?chpasswd",
+        "chpasswd",
+    ),
+    in_line("password", r"echo\s+[\"']?(?P<secret>[^\s\"'|]{4,256}+)[\"']?\s{0,3}\|\s{0,3}sudo\s+-s", "sudo -s"),
+    anchored("password", rf"net\s+user\s+\S{{1,64}}+\s+{_WORD}\s+/add", "net user", holds=is_real),
+    anchored(
+        "password",
+        r"identified\s+(?:with\s+\S{1,40}+\s+)?(?:by|as)\s+(?:password\s+)?[\"'](?P<secret>[^\"'\n]{3,256}+)[\"']",
+        "identified",
+        holds=is_assigned,
+    ),
+    anchored(
+        "password",
+        r"(?:(?<=with )|(?<=encrypted )|(?<=login ))password\s{0,2}=?\s{0,2}n?'(?P<secret>[^'\n]{3,256}+)'",
+        "password",
+        holds=is_assigned,
+    ),
+    anchored("password", r"password\s{1,3}'(?P<secret>[^'\s]{3,256}+)'", "password '", holds=is_given),
+    anchored("password", rf"(?:requirepass|masterauth)\s+{_WORD}", "requirepass", "masterauth", holds=is_assigned),
+    anchored(
+        "password",
+        r"convertto-securestring\s+(?:-string\s+)?[\"'](?P<secret>[^\"'\n]{3,256}+)[\"']",
+        "convertto-securestring",
+        holds=is_real,
+    ),
+    in_line(
+        "password",
+        rf"(?:enable\s+(?:secret|password)|username\s+\S{{1,40}}+\s+(?:privilege\s+\d+\s+)?(?:secret|password))\s+"
+        rf"(?:\d\s+)?{_WORD}",
+        *("secret ", "password "),
+        holds=is_given,
+    ),
+    anchored(
+        "password",  # auth=("user", "…"), server.login("user", "…")
+        r"(?:auth\s{0,2}=\s{0,2}|basicauth|\.login|credentials?)\(\s{0,2}[\"'][^\"'\n]{1,100}+[\"']\s{0,2},\s{0,2}[\"']"
+        r"(?P<secret>[^\"'\n]{3,256}+)[\"']",
+        *("auth=(", "auth = (", "basicauth(", ".login(", "credential(", "credentials("),
+        holds=is_given,
+    ),
+)

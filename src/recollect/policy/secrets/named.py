@@ -1,0 +1,176 @@
+"""Secrets by the name that stands before them: settings, headers, cookies, addresses, XML."""
+
+import re
+
+from recollect.policy.secrets.rule import Rule, anchored, in_line
+from recollect.policy.secrets.values import (
+    has_digit,
+    is_assigned,
+    is_encoded,
+    is_given,
+    is_key,
+    is_pair,
+    is_password,
+    is_real,
+)
+
+_PASS = (
+    r"(?:pass(?:word|wd|phrase|code|wort|(?<=[_./-]pass)|(?<![^\n]pass)(?=\s?=))|pwd|pw(?<![a-z]pw)|psk(?<![a-z]psk)|"
+    r"kennwort|mot de passe|contraseña|senha)"
+)
+_PASS_HINTS = ("pass", "pwd", "pw", "psk", "kennwort", "mot de passe", "contraseña", "senha")
+_OWNERS = (
+    "access account admin api app application auth bearer bot client consumer deploy encryption functions hmac host id "
+    "ingest integration jwt license licence master primary private project refresh routing secondary secret security "
+    "server service session shared signing storage subscription webhook write"
+).split()
+_KEY = (
+    "(?:key(?:" + "|".join(rf"(?<={owner}key)|(?<={owner}[ _.-]key)" for owner in _OWNERS) + ")|token|"
+    r"secret(?:[ _.-]?(?:access)?[ _.-]?key|[_-]?id)?|sess(?:ion)?[_-]?id(?![a-z])|phpsessid|jsessionid|"
+    r"credentials?|auth(?<=_auth))"
+)
+_KEY_HINTS = ("key", "token", "secret", "sess", "phpsessid", "jsessionid", "credential", "auth")
+_TAIL = (  # password_prod, but token_count
+    r"(?:[_.-](?!hash|count|limit|budget|type|len|size|id\b|ur[li]|endpoint|expir|ttl|name|min|max|policy|field|file|"
+    r"path|format|reset|version|rate|usage|bucket|index|ratio|cost|price|total|per\b|window|hint|label|prefix|lifetime|"
+    r"required|confirm|strength|valid|age|issuer|algorithm|manager|provider|store|address|symbol|used|in\b|out\b|"
+    r"input|output)\w{1,20})?"
+)
+_IS = r"""\\{0,2}["'`]?\]?[ \t]{0,3}(?::=|=>|::|:|=)[ \t]{0,3}\\{0,2}"""
+_VALUE = (  # as far as the quote that it began with, else to the end of the word, without the bracket around it
+    r"""(?P<quote>["'`])?(?P<secret>(?(quote)[^\s"'`\\]{4,512}+|[^\s"'`,;<>\\]{4,512}(?<![)\]}])))"""
+)
+_ANY = rf"(?:{_PASS}|{_KEY})"
+_COOKIE = r"[\w.$!%-]{1,80}+=[^\s;\"'`\\]{0,4096}+"
+
+SETTINGS: tuple[Rule, ...] = (
+    in_line(
+        "aws secret key",
+        r"aws.{0,20}(?:secret|key)[^a-z0-9/+\n]{1,6}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])",
+        "aws",
+    ),
+    Rule(  # DB_PASSWORD=…: any word, and all the signs in it
+        "secret",
+        re.compile(
+            r"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|PWD|_PW|SECRET|TOKEN|_KEY|APIKEY|_AUTH)=[\"']?"
+            r"(?P<secret>[^\s\"'`]{4,512}+)"
+        ),
+        (
+            *("password=", "passwd=", "passphrase=", "_pass=", "pwd=", "_pw=", "secret=", "token=", "_key="),
+            "apikey=",
+            "_auth=",
+        ),
+        is_assigned,
+        anchored=True,
+    ),
+    anchored("secret", rf"{_PASS}{_TAIL}{_IS}{_VALUE}", *_PASS_HINTS, holds=is_password),
+    anchored("secret", rf"{_KEY}{_TAIL}{_IS}{_VALUE}", *_KEY_HINTS, holds=is_given),
+    anchored(
+        "secret",
+        rf"key{_TAIL}{_IS}[\"'`]?(?P<secret>[\w+/.~=-]{{20,512}}+)(?![(\[])",
+        "key",
+        holds=is_key,
+    ),
+    anchored(
+        "azure key",
+        r"(?:accountkey|sharedaccesskey|sharedaccesssignature)=(?P<secret>[\w+/%&=-]{20,512}+)",
+        *("accountkey=", "sharedaccesskey=", "sharedaccesssignature="),
+    ),
+    in_line(
+        "password", r"(?<![^\n])[ \t]{0,8}password[ \t]+(?P<secret>\S{4,256}+)[ \t]*$", "password ", holds=is_given
+    ),
+    Rule(
+        "secret",
+        re.compile(r"(?m)^[ \t]+[\w.-]{1,60}:[ \t]*(?P<secret>[A-Za-z0-9+/]{8,4096}+={0,2})[ \t]*$"),
+        ("kind: secret",),
+        is_encoded,
+    ),
+    Rule(
+        "password",
+        re.compile(r"(?<!\S)[\w.*-]{1,100}+:(?:\d{2,5}|\*):[\w.*-]{1,64}+:[\w.*-]{1,64}+:(?P<secret>\S{3,128}+)"),
+        (":5432:", ":*:"),
+        is_real,
+    ),
+    anchored(
+        "docker auth",
+        r"auth\\{0,2}\"\s{0,3}:\s{0,3}\\{0,2}\"(?P<secret>[a-z0-9+/]{8,1024}+={0,2})",
+        'auth"',
+        'auth\\"',
+        holds=is_pair,
+    ),
+    Rule(
+        "password",  # .netrc
+        re.compile(
+            r"machine\s+\S{1,100}+\s+(?:(?:login|account)\s+\S{1,100}+\s+){1,2}password\s+(?P<secret>\S{3,256}+)"
+        ),
+        ("login",),
+        is_assigned,
+        folded=True,
+    ),
+    anchored("password", r"login\s+\S{1,100}+\s+password\s+(?P<secret>\S{3,256}+)", "login", holds=is_given),
+)
+HEADERS: tuple[Rule, ...] = (
+    anchored(
+        "credentials",
+        r"""authorization\\{0,2}["'`]?\s?[:=,]\s?\\{0,2}["'`]?(?:(?:bearer|basic|token|digest|apikey|key|ssws|negotiate|"""
+        r"""splunk|bot|oauth|api-key|genie-?key)[ :=]{1,3}|token token=["']?)?(?P<secret>[^\s"'`,;\\]{8,4000}+)""",
+        "authorization",
+        holds=is_given,
+    ),
+    anchored("credentials", r"bearer\s(?P<secret>[\w.~+/-]{20,4000}+=*)", "bearer", holds=is_given),
+    anchored("credentials", r"basic\s{1,3}(?P<secret>[a-z0-9+/]{8,1024}+={0,2})", "basic", holds=is_pair),
+    anchored(
+        "cookie",
+        r"""set-cookie2?\\{0,2}["'`]?\s?[:=,]\s?\\{0,2}["'`]?[\w.$!%-]{1,80}+=(?P<secret>[^\s;,"'`\\]{6,4096}+)""",
+        "set-cookie",
+        holds=is_given,
+    ),
+    anchored(
+        "cookie",
+        r"""cookies?\\{0,2}["'`]?\s?[:=]\s?\\{0,2}["'`]?"""
+        rf"(?P<secret>{_COOKIE}(?:;\s?{_COOKIE}){{0,60}})",
+        "cookie",
+        holds=lambda secret: any(is_given(pair.partition("=")[2]) and len(pair) > 12 for pair in secret.split(";")),
+    ),
+    anchored(
+        "cookie",  # a cookie file
+        r"\t/[^\t\n]{0,100}+\t(?:true|false)\t\d{1,20}\t[^\t\n]{1,80}\t(?P<secret>\S{4,4096}+)",
+        "\t/",
+    ),
+)
+ADDRESSES: tuple[Rule, ...] = (
+    anchored("password", r"://[^\s/:@\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@", "://", holds=is_real),
+    anchored("credentials", r"://(?P<secret>[\w.~%-]{20,256}+)@[\w.-]", "://", holds=is_key),
+    anchored("password", r"thin:[\w$#]{1,64}+/(?P<secret>[^\s/@\"']{2,128}+)@", "thin:", holds=is_real),
+    anchored("signature", r"(?<=[?&])sig=(?P<secret>[\w%+/=~-]{20,1024}+)", "sig="),
+    anchored("signature", r"signature=(?P<secret>[\w%+/=~-]{32,1024}+)", "signature=", holds=has_digit),
+    anchored("secret", r"otpauth://[^\s?]{1,200}+\?[^\s]{0,200}?secret=(?P<secret>[a-z2-7]{12,128}+)", "otpauth://"),
+)
+XML: tuple[Rule, ...] = (
+    anchored(
+        "password",
+        rf"{_PASS}[\w.-]{{0,20}}+\s{{0,2}}>\s{{0,20}}+(?P<secret>[^<>\s]{{3,512}}+)\s{{0,20}}+</",
+        *_PASS_HINTS,
+        holds=is_assigned,
+    ),
+    anchored(
+        "secret",
+        rf"{_KEY}[\w.-]{{0,20}}+\s{{0,2}}>\s{{0,20}}+(?P<secret>[^<>\s]{{6,512}}+)\s{{0,20}}+</",
+        *_KEY_HINTS,
+        holds=is_given,
+    ),
+    in_line(
+        "secret",
+        rf"(?:key|name|id)=[\"'][\w.:-]{{0,40}}?{_ANY}[\w.-]{{0,20}}+[\"']\s{{0,4}}(?:>\s{{0,20}}|(?:value|val)=[\"'])"
+        r"(?P<secret>[^<>\"'\s]{3,512}+)",
+        *('key="', "key='", "name="),
+        holds=is_given,
+    ),
+    in_line(
+        "secret",  # an attribute: <login password="…">
+        rf"<[\w:.-]{{1,40}}+\s[^<>]{{0,200}}?{_ANY}=[\"'](?P<secret>[^<>\"'\s]{{4,512}}+)[\"']",
+        *("password=", "passwd=", "pwd=", "token=", "secret=", "key="),
+        holds=is_given,
+    ),
+)
+NAMED: tuple[Rule, ...] = (*ADDRESSES, *HEADERS, *XML, *SETTINGS)

@@ -1,0 +1,114 @@
+"""What a rule about secrets is, and how it is applied: in a time that grows with the text and no faster."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+Holds = Callable[[str], bool]
+_MARK = re.compile(r"\[redacted: |^\[?redacted")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a kind of secret looks like. The group `secret` is cut out, or all of the match where there is none."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...]
+    """One of them stands in every text with such a secret, in lower case."""
+    holds: Holds | None = None
+    """A further test of the secret."""
+    folded: bool = False
+    """The pattern is about the text in lower case."""
+    anchored: bool = False
+    """The match begins with a hint: it is tried there and nowhere else."""
+    lines: bool = False
+    """The match stands on one line, a hint with it: other lines are not looked at."""
+    beside: tuple[str, ...] = ()
+    """One of these stands on that line, too."""
+
+
+_DENSE = 64
+"""Where a hint comes oftener than once in so many signs, it is quicker to look everywhere."""
+_EDGE = r"(?:(?<!{})|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
+"""Where a word begins, also behind the escape of a line's end or a sign that an address may not have."""
+
+
+def token(kind: str, pattern: str, *hints: str, holds: Holds | None = None, within: bool = False) -> Rule:
+    """A format that an issuer gave its secrets. It begins with one of the hints, or has one `within`."""
+    edge = _EDGE.format(r"[\w-]" if within else "[A-Za-z0-9]")
+    return Rule(kind, re.compile(edge + pattern), hints, holds, anchored=not within, lines=within)
+
+
+def anchored(kind: str, pattern: str, *hints: str, holds: Holds | None = None) -> Rule:
+    """A secret by the name or sign that its match begins with, in lower case."""
+    return Rule(kind, re.compile(pattern), hints, holds, folded=True, anchored=True)
+
+
+def in_line(kind: str, pattern: str, *hints: str, holds: Holds | None = None, beside: tuple[str, ...] = ()) -> Rule:
+    """A secret by what stands around it on its line, in lower case."""
+    return Rule(kind, re.compile(pattern), hints, holds, folded=True, lines=True, beside=beside)
+
+
+def fold(text: str) -> str:
+    """The text in lower case, sign by sign, so that places in it are places in the text."""
+    lower = text.replace("\u0130", "i").lower()  # the only sign that becomes two
+    return lower if len(lower) == len(text) else text
+
+
+def without(rule: Rule, text: str, lower: str, found: list[str]) -> tuple[str, str]:
+    """The text without the secrets of one kind, and the same in lower case."""
+    parts: list[str] = []
+    position = 0
+    named = "secret" in rule.pattern.groupindex
+    for match in _matches(rule, text, lower):
+        start, end = match.span("secret") if named else match.span()
+        secret = text[start:end]
+        if start < position or _MARK.search(secret) or (rule.holds and not rule.holds(secret)):
+            continue
+        parts += [text[position:start], f"[redacted: {rule.kind}]"]
+        position = end
+        found.append(rule.kind)
+    if not parts:
+        return text, lower
+    text = "".join([*parts, text[position:]])
+    return text, fold(text)
+
+
+def _matches(rule: Rule, text: str, lower: str) -> Iterator[re.Match[str]]:
+    looked_at = lower if rule.folded else text
+    if rule.anchored:
+        yield from _at_hints(rule, looked_at, lower)
+    elif rule.lines:
+        for start, end in _lines_with(lower, rule.hints):
+            if not rule.beside or any(lower.find(word, start, end) >= 0 for word in rule.beside):
+                yield from rule.pattern.finditer(looked_at, start, end)
+    else:
+        yield from rule.pattern.finditer(looked_at)
+
+
+def _at_hints(rule: Rule, looked_at: str, lower: str) -> list[re.Match[str]]:
+    if sum(map(lower.count, rule.hints)) > len(lower) // _DENSE:
+        return list(rule.pattern.finditer(looked_at))
+    found: list[re.Match[str]] = []
+    for hint in rule.hints:
+        at = lower.find(hint)
+        while at >= 0:
+            match = rule.pattern.match(looked_at, at)
+            if match:
+                found.append(match)
+            at = lower.find(hint, max(at + 1, match.end() if match else 0))
+    return sorted(found, key=lambda match: match.start()) if len(rule.hints) > 1 else found
+
+
+def _lines_with(lower: str, hints: Sequence[str]) -> list[tuple[int, int]]:
+    """The lines that have one of the hints, in their order."""
+    found: set[tuple[int, int]] = set()
+    for hint in hints:
+        at = lower.find(hint)
+        while at >= 0:
+            start, end = lower.rfind("\n", 0, at) + 1, lower.find("\n", at)
+            end = len(lower) if end < 0 else end
+            found.add((start, end))
+            at = lower.find(hint, end)
+    return sorted(found)
