@@ -1,6 +1,7 @@
 """Levels: one memory at the length that helps, the way from there to the evidence, and answers that climb it."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from recollect.care import promote as promotion
@@ -15,7 +16,7 @@ from recollect.domain.text import name, sound, tokens
 from recollect.domain.turn import Mark, Task, Turn
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
-from recollect.errors import Invalid, NotFound, checked
+from recollect.errors import Invalid, NotFound, StoreFull, StoreReadOnly, checked
 from recollect.holdings import Held
 from recollect.keeping import Keeping
 from recollect.policy.access import Action
@@ -199,4 +200,5 @@ class Levels(Keeping):
         found = [held for item_id in sorted(read) if (held := self._store.item(self._tenant, item_id))]
         if found:
             scope, upkeep = self._scope_of(found[0].item), self._deps.upkeep
-            promotion.read(self._store, scope, found, self._deps.clock.now(), upkeep.lock, actor(self.principal))
+            with suppress(StoreFull, StoreReadOnly):  # a lock that ends sooner is no reason to refuse what is read
+                promotion.read(self._store, scope, found, self._deps.clock.now(), upkeep.lock, actor(self.principal))

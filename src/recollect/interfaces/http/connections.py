@@ -24,7 +24,7 @@ except ImportError:  # Windows counts no files
 _MOST_FILES = 4096
 """As many are asked for where the system gives them."""
 _FILES_OF_THE_STORE = 80
-"""Left to everything else: a request at work, or a job, holds two of the store; then logs, models and what is loaded."""
+"""Left to everything else: a request at work, or a job, holds two of the store; then logs, models, what is loaded."""
 _MOST = 1000
 _LEAST = 8
 _RATE = 16_384
