@@ -12,7 +12,7 @@ from recollect.domain.ids import EventId, ItemId, VersionId
 from recollect.domain.level import Level
 from recollect.domain.query import Query
 from recollect.domain.scope import actor
-from recollect.domain.text import name, sound, tokens
+from recollect.domain.text import name, tokens
 from recollect.domain.turn import Mark, Task, Turn
 from recollect.domain.version import Version
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
@@ -27,8 +27,6 @@ from recollect.read.look import Look
 from recollect.read.query import Reader
 from recollect.read.shown import Shown, VersionInfo, listed
 
-LONGEST_QUERY = 10_000
-LONGEST_SAID = 100_000
 _MOST_TOKENS = 100_000
 
 
@@ -185,8 +183,6 @@ class Levels(Keeping):
     def _admitted(self, query: Query) -> Query:
         """A question that may be asked, in the mode that is set where it names none."""
         with checked():
-            sound(query.text, "the query", LONGEST_QUERY)
-            sound(query.said, "what was said", LONGEST_SAID)
             self._gate.speak_for(query.agent)
         return query if query.mode else replace(query, mode=self._deps.mode)
 

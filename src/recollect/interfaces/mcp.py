@@ -138,7 +138,9 @@ class _Tools(MCPServer[Any]):
             cause = error.__cause__.__cause__ if error.__cause__ else None
             if self.remote and isinstance(cause, StoreError):
                 raise ToolError(". ".join(refusals.told(cause, ()))) from None
-            raise ToolError(refusals.unsaid(str(error), refusals.texts([name, arguments]))) from None
+            if cause is None and not error.__cause__:
+                raise ToolError("there is no such tool. They are in the list of tools.") from None
+            raise ToolError(refusals.unsaid(str(error), refusals.texts(arguments))) from None
 
 
 def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None:

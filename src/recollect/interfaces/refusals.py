@@ -12,7 +12,9 @@ from recollect.errors import RecollectError, StoreError
 UNSAID = "…"
 _SHORTEST = 4
 """What is shorter says nothing about anybody, and stands in our own words by chance."""
-_LONGEST = 100_000
+_BEGINNING = 64
+"""A longer text is known by so much of it."""
+_LONGEST = 10_000
 _PLAIN = re.compile(r"[A-Za-z_]{1,30}")
 _MOST = 8
 _log = logging.getLogger(__name__)
@@ -34,11 +36,22 @@ def unsaid(words: str, sent: Iterable[str]) -> str:
     forms: set[str] = set()
     for value in sent:
         for part in value[:_LONGEST].split(",") if "," in value else (value,):
-            if _SHORTEST <= len(part := part.strip()) <= len(words):
-                forms |= {part, repr(part)[1:-1]}
-    for form in sorted((form for form in forms if form in words), key=len, reverse=True):
-        words = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", UNSAID, words)
+            if len(part := part.strip()) >= _SHORTEST:
+                forms |= {part[:_LONGEST], repr(part[:_LONGEST])[1:-1]}
+    for form in sorted((form for form in forms if form[:_BEGINNING] in words), key=len, reverse=True):
+        words = _without(words, form)
     return words
+
+
+def _without(words: str, form: str) -> str:
+    """A short one as a whole; of a long one as much as is shown."""
+    if len(form) <= _BEGINNING:
+        return re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", UNSAID, words)
+    at = words.find(form[:_BEGINNING])
+    if at < 0:
+        return words
+    shown = next((n for n, (a, b) in enumerate(zip(words[at:], form, strict=False)) if a != b), len(form))
+    return words[:at] + UNSAID + words[at + shown :]
 
 
 def texts(value: object) -> Iterator[str]:

@@ -403,6 +403,8 @@ def typed(path: Path) -> Generator[None]:
         yield
     except RecollectError:
         raise
+    except UnicodeEncodeError as error:
+        raise Invalid("a text holds half of a surrogate pair", "Decode it as UTF-8 first.") from error
     except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
         raise StoreBusy(f"{path} is held by another process", "Try again when it is done.") from error
     except apsw.FullError as error:
