@@ -39,7 +39,7 @@ def sound_json(value: object, what: str, depth: int = 0) -> None:
         case str():
             sound(value, what)
         case float() if not isfinite(value):
-            raise ValueError(f"{what} holds what JSON has no number for: leave it out or write it as text")
+            raise ValueError(f"{what} holds {value}, which JSON has no number for: leave it out or write it as text")
         case None | bool() | int() | float():
             pass
         case list() | tuple():
@@ -48,7 +48,7 @@ def sound_json(value: object, what: str, depth: int = 0) -> None:
         case Mapping():
             for key, part in cast(Mapping[object, object], value).items():
                 if not isinstance(key, str):
-                    raise ValueError(f"{what} has a key that is no text: keys are text")
+                    raise ValueError(f"{what} has the key {key!r}: keys are text")
                 sound(key, what)
                 sound_json(part, what, depth + 1)
         case _:
