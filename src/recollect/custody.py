@@ -15,6 +15,7 @@ from recollect.domain.ids import CauseId, EventId, ItemId, JobId, Rev, TenantId
 from recollect.domain.job import Job, JobStatus, Pending, pending
 from recollect.domain.journal import Head
 from recollect.domain.scope import Principal, Role, Scope, actor
+from recollect.domain.text import name
 from recollect.domain.turn import Mode
 from recollect.errors import Forbidden, NotFound, StoreError, checked
 from recollect.gate import Gate, must
@@ -182,6 +183,8 @@ class Custody:
 
     def export_user(self, user_id: str) -> Iterator[str]:
         """All that is kept for one user, with its history."""
+        with checked():
+            name(user_id, "user_id")
         if user_id != self.principal.id or self.principal.role is Role.AGENT:
             self._gate.allow(Action.EXPORT)
         return transfer.export_user(self._store, self._tenant, user_id)

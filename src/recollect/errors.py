@@ -3,14 +3,22 @@
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+_LONGEST = 1_500
+
 
 class RecollectError(Exception):
     """Anything Recollect refuses or cannot do."""
 
     def __init__(self, what: str, help: str = "") -> None:
+        what, help = _short(what), _short(help)
         super().__init__(f"{what}. {help}".rstrip() if help else what)
         self.what = what
         self.help = help
+
+
+def _short(words: str) -> str:
+    """A refusal is read by people, whatever was sent to bring it about."""
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}…"
 
 
 class Invalid(RecollectError, ValueError):

@@ -159,6 +159,8 @@ class Keeping(Custody):
     def remade(self, cause: CauseId) -> Remade:
         """How a run of `remake` stands, and what it did."""
         self._gate.allow(Action.REMAKE)
+        with checked():
+            name(cause, "the cause")
         return remaking.standing(self._store, self._tenant, cause)
 
     def rejudge(self, *, dry_run: bool = False) -> tuple[rejudging.Survey, CauseId | None]:
@@ -179,6 +181,8 @@ class Keeping(Custody):
     def rejudged(self, cause: CauseId) -> Rejudged:
         """How a run of `rejudge` stands, and what it did."""
         self._gate.allow(Action.REMAKE)
+        with checked():
+            name(cause, "the cause")
         return rejudging.standing(self._store, self._tenant, cause)
 
     def close_episode(self, item_id: ItemId, *, wait: bool = True) -> Hammered:

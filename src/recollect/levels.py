@@ -1,6 +1,7 @@
 """Levels: one memory at the length that helps, the way from there to the evidence, and answers that climb it."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 from recollect.care import promote as promotion
@@ -10,10 +11,10 @@ from recollect.domain.ids import EventId, ItemId, VersionId
 from recollect.domain.portion import MOST, Portion, Spot, limited
 from recollect.domain.query import Query
 from recollect.domain.scope import actor
-from recollect.domain.text import name, sound
+from recollect.domain.text import name
 from recollect.domain.turn import Mark, Task, Turn
 from recollect.domain.version import Version
-from recollect.errors import Invalid, NotFound, checked
+from recollect.errors import Invalid, NotFound, StoreFull, StoreReadOnly, checked
 from recollect.holdings import Among, Held, Named
 from recollect.keeping import Keeping
 from recollect.policy.access import Action
@@ -26,8 +27,6 @@ from recollect.read.receipts import Wish
 from recollect.read.shown import Shown, VersionInfo, listed
 from recollect.read.slices import Threads
 
-LONGEST_QUERY = 10_000
-LONGEST_SAID = 100_000
 _MOST_TOKENS = 100_000
 
 
@@ -197,8 +196,6 @@ class Levels(Keeping):
     def _admitted(self, query: Query) -> Query:
         """A question that may be asked, in the mode that is set where it names none."""
         with checked():
-            sound(query.text, "the query", LONGEST_QUERY)
-            sound(query.said, "what was said", LONGEST_SAID)
             self._gate.speak_for(query.agent)
         return query if query.mode else replace(query, mode=self._deps.mode)
 
@@ -215,4 +212,5 @@ class Levels(Keeping):
         found = [held for item_id in sorted(read) if (held := self._store.item(self._tenant, item_id))]
         if found:
             scope, upkeep = self._scope_of(found[0].item), self._deps.upkeep
-            promotion.read(self._store, scope, found, self._deps.clock.now(), upkeep.lock, actor(self.principal))
+            with suppress(StoreFull, StoreReadOnly):  # a lock that ends sooner is no reason to refuse what is read
+                promotion.read(self._store, scope, found, self._deps.clock.now(), upkeep.lock, actor(self.principal))

@@ -77,19 +77,19 @@ class Memory(Levels):
         Durable when it returns. With `wait`, it has been judged by then what it changes, as by `ingest`. With an
         idempotency `key`, a repeat answers the same and writes nothing.
         """
-        statement = Statement(
-            text=text,
-            author=author,
-            body=body,
-            category=category,
-            importance=importance,
-            tags=tuple(tags),
-            trust=trust,
-            ts=ts,
-            topic_key=topic_key,
-            supersedes=supersedes,
-        )
         with checked():
+            statement = Statement(
+                text=text,
+                author=author,
+                body=body,
+                category=category,
+                importance=importance,
+                tags=tuple(tags),
+                trust=trust,
+                ts=ts,
+                topic_key=topic_key,
+                supersedes=supersedes,
+            )
             kept = self._ingest(visibility, user_id, project_id, thread_id, run_id).remember(statement, key)
         self._deps.wake()
         if wait:

@@ -84,6 +84,10 @@ class Settings:
     """Where the server listens."""
     port: int
     """The server's port; 0 takes one that is free."""
+    head_seconds: float
+    """How many seconds a connection may take until the head of its next request is there."""
+    body_seconds: float
+    """How many seconds a body may take to be sent, or an answer to be read, besides a second for every 16 kB."""
 
     @property
     def postgres(self) -> bool:
@@ -157,6 +161,8 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
         repositories=_named("repositories", values.get("repositories") or {}),
         host=str(values.get("host") or "127.0.0.1"),
         port=_port(values.get("port", 7077)),
+        head_seconds=_number("head_seconds", values.get("head_seconds", 10)),
+        body_seconds=_number("body_seconds", values.get("body_seconds", 30)),
     )
 
 

@@ -12,10 +12,12 @@ from recollect.store.sidecar import FileErasures
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.faults.elsewhere import mount_small_disk
+from tests.interfaces.served import Reply, Served, serving
 from tests.worlds import DAWN, Told, World
 
 DISK = "6m"
 BALLAST = 1_500_000
+PLAIN = {"RECOLLECT_EMBEDDER": "none", "RECOLLECT_JUDGE": "none", "RECOLLECT_KEEPER": "none"}
 
 
 def list_runs_full(at: Path) -> None:
@@ -36,6 +38,33 @@ def list_runs_full(at: Path) -> None:
     erasures.add("chain", ["i:after"], DAWN)
     after = len(erasures.of("chain"))
     print(json.dumps({"refused": refused, "listed": listed - kept, "after": after - kept}))
+
+
+def served_on(at: Path) -> None:
+    """A server whose disk runs full: what is told over HTTP of reading and of writing, and what was lost."""
+    mount_small_disk(at, DISK)
+    ballast = at / "ballast"
+    with serving(at, env=PLAIN) as server:
+        kept = [_keep(server, f"The ferry to island {number} leaves at {number} o'clock.") for number in range(3)]
+        while _keep(server, "x" * 900).status == 200:
+            with ballast.open("ab") as file, suppress(OSError):
+                file.write(b"x" * 200_000)
+        refused = _keep(server, "x" * 900)
+        asked: list[int] = []
+        for number in range(8):
+            question = {"query": f"When does the ferry to island {number % 3} leave?", "thread_id": f"thread {number}"}
+            asked.append(server.ask("POST", "/api/memory/query", {**question, "turn_id": f"turn {number}"}).status)
+        asked.append(server.ask("GET", f"/api/memory/{kept[0].document['id']}").status)
+        ballast.unlink()
+        again = _keep(server, "The ferry to island 9 leaves at 9 o'clock.").status
+        there = [server.ask("GET", f"/api/memory/{one.document['id']}").status for one in kept]
+        verified = server.ask("GET", "/api/audit/verify?deep=true").document
+    told = {"status": refused.status, "names_a_path": str(at) in refused.body.decode(), "asked": asked}
+    print(json.dumps({**told, "again": again, "there": there, "whole": verified["whole"]}))
+
+
+def _keep(server: Served, text: str) -> Reply:
+    return server.ask("POST", "/api/memory/remember", {"text": text})
 
 
 def main(at: Path) -> None:
@@ -110,4 +139,4 @@ def _name(error: RecollectError) -> str:
 
 
 if __name__ == "__main__":
-    {"store": main, "list": list_runs_full}[sys.argv[1]](Path(sys.argv[2]))
+    {"store": main, "list": list_runs_full, "served": served_on}[sys.argv[1]](Path(sys.argv[2]))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from recollect.domain.ids import TenantId
+from recollect.domain.query import Query
 from recollect.errors import RecollectError
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
@@ -30,6 +31,9 @@ def main(path: Path, what: str, when: str) -> None:
     if world:
         told["read"], rows = _attempt(world.dump)
         told["same"] = rows == before
+        asked = Query(text="the first thing", thread_id="kitchen", turn_id="turn")
+        memory = world.memory(path.parent) if what == "file" else None
+        told["query"] = [_attempt(lambda: memory.query(asked))[0] for _ in range(3)] if memory else []
         told["write"], _ = _attempt(lambda: world.tell("more"))
         told["erase"], _ = _attempt(lambda: world.memory(path.parent).erase_user("ana"))
         world.store.close()

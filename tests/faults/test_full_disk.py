@@ -39,6 +39,14 @@ def test_a_full_disk_tears_nothing_and_is_forgiven_once_there_is_room(tmp_path: 
 
 
 @pytest.mark.skipif(not can_mount(), reason="no mounts of one's own here")
+def test_a_server_answers_on_while_its_disk_is_full(tmp_path: Path):
+    found = told(start(PROGRAM, "served", tmp_path / "disk", before=OWN_MOUNTS))
+    assert (found["status"], found["names_a_path"]) == (507, False)
+    assert set(found["asked"]) == {200}
+    assert (found["again"], found["there"], found["whole"]) == (200, [200, 200, 200], True)
+
+
+@pytest.mark.skipif(not can_mount(), reason="no mounts of one's own here")
 def test_a_full_disk_leaves_no_half_line_in_the_list_of_erasures(tmp_path: Path):
     found = told(start(PROGRAM, "list", tmp_path / "disk", before=OWN_MOUNTS))
     assert found == {"refused": "StoreFull", "listed": 0, "after": 1}

@@ -13,6 +13,7 @@ PROGRAM = "tests.faults.read_only"
 def test_a_file_that_cannot_be_written_can_be_read(tmp_path: Path):
     found = told(start(PROGRAM, tmp_path / "memory.db", "file", "closed", before=OWN_MOUNTS))
     assert (found["open"], found["read"], found["same"]) == ("done", "done", True)
+    assert found["query"] == ["done", "done", "done"]
     assert (found["write"], found["erase"]) == ("StoreReadOnly", "StoreReadOnly")
     assert (found["untouched"], found["whole"]) == (True, True)
 

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +30,15 @@ class Reply:
 class Served:
     """`recollect serve`, from the moment it is ready."""
 
-    def __init__(self, home: Path, *options: object, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, home: Path, *options: object, env: Mapping[str, str] | None = None, before: Sequence[str] = ()
+    ) -> None:
         self.home = home
         self.env = {**clean_environment(), "RECOLLECT_HOME": str(home), "RECOLLECT_USER": "mira", **(env or {})}
         self.errors = home / "server.stderr"
         with self.errors.open("ab") as errors:
             self.process = subprocess.Popen(
-                [PROGRAM, "serve", "--json", *map(str, options)],
+                [*before, PROGRAM, "serve", "--json", *map(str, options)],
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env=self.env,
@@ -107,8 +109,11 @@ def clean_environment() -> dict[str, str]:
 
 
 @contextmanager
-def serving(home: Path, *options: object, env: Mapping[str, str] | None = None) -> Iterator[Served]:
-    server = Served(home, *options, env=env)
+def serving(
+    home: Path, *options: object, env: Mapping[str, str] | None = None, before: Sequence[str] = ()
+) -> Iterator[Served]:
+    """`before` is what starts the program: a shell that lowers a limit."""
+    server = Served(home, *options, env=env, before=before)
     try:
         yield server
     finally:

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from recollect.domain.ids import ItemId, RecordId, Rev, Seq, VersionId
+from recollect.domain.text import name
 
 
 class Use(StrEnum):
@@ -38,6 +39,10 @@ class Operation:
     sim: float | None = None
     ts: datetime
 
+    def __post_init__(self) -> None:
+        for field in ("user_id", "thread_id", "category"):
+            name(getattr(self, field), field)
+
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
@@ -55,6 +60,9 @@ class Told:
     reader: str
     thread_id: str
     cursor: Cursor
+
+    def __post_init__(self) -> None:
+        name(self.thread_id, "thread_id")
 
 
 Observation = Used | Operation | Told

@@ -7,8 +7,11 @@ from enum import StrEnum
 
 from recollect.domain.ids import ItemId, Rev, VersionId
 from recollect.domain.level import Level
-from recollect.domain.text import name
+from recollect.domain.text import name, names, sound
 from recollect.domain.turn import Mode, Reason, Task
+
+LONGEST_QUERY = 10_000
+LONGEST_SAID = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +45,16 @@ class Filters:
     """Without what was over by that time, or begins later by its own words: what an answer is made of where no moment
     is named."""
 
+    def __post_init__(self) -> None:
+        for what in _NAMED:
+            name(getattr(self, what), what)
+        for what in _NAMED_SETS:
+            names(getattr(self, what), what)
+
+
+_NAMED = ("user_id", "agent_id", "project_id", "thread_id", "run_id", "actor_id", "role", "topic_key")
+_NAMED_SETS = ("kinds", "categories", "without", "states")
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -51,6 +64,7 @@ class Page:
     before: ItemId | None = None
 
     def __post_init__(self) -> None:
+        name(self.before, "before")
         if not 1 <= self.limit <= 1_000:
             raise ValueError(f"limit {self.limit}: give a number from 1 to 1000")
 
@@ -104,7 +118,11 @@ class Query:
     agreed: bool = False
 
     def __post_init__(self) -> None:
-        name(self.turn_id, "turn_id")
+        sound(self.text, "the query", LONGEST_QUERY)
+        sound(self.said, "what was said", LONGEST_SAID)
+        for what in ("agent", "thread_id", "turn_id"):
+            name(getattr(self, what), what)
+        names(self.categories, "categories")
         if not self.text.strip():
             raise ValueError("the query is blank: ask something")
         if self.top_k is not None and not 1 <= self.top_k <= 200:

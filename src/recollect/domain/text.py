@@ -1,11 +1,18 @@
 """Text that every store can hold, and how long it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import cast
 
 MAX_TEXT = 1_000_000
 MAX_NAME = 200
+MAX_NAMES = 1_000
+MAX_DEPTH = 100
+"""How deep lists and objects may lie in each other."""
+MAX_META = 100_000
+"""Characters of meta data, all together."""
+_LARGEST = 128
+"""Bits of a whole number in meta data."""
 
 
 def sound(text: str, what: str, limit: int = MAX_TEXT) -> str:
@@ -24,8 +31,10 @@ def sound(text: str, what: str, limit: int = MAX_TEXT) -> str:
     return text
 
 
-def sound_json(value: object, what: str) -> None:
+def sound_json(value: object, what: str, depth: int = 0) -> None:
     """Refuses what JSON, or a store, cannot hold as it is: odd keys, odd objects, no-numbers, unsound text."""
+    if depth > MAX_DEPTH:
+        raise ValueError(f"{what}: lists and objects lie more than {MAX_DEPTH} deep in each other: make it flatter")
     match value:
         case str():
             sound(value, what)
@@ -35,15 +44,43 @@ def sound_json(value: object, what: str) -> None:
             pass
         case list() | tuple():
             for part in cast(Sequence[object], value):
-                sound_json(part, what)
+                sound_json(part, what, depth + 1)
         case Mapping():
             for key, part in cast(Mapping[object, object], value).items():
                 if not isinstance(key, str):
                     raise ValueError(f"{what} has the key {key!r}: keys are text")
                 sound(key, what)
-                sound_json(part, what)
+                sound_json(part, what, depth + 1)
         case _:
             raise ValueError(f"{what} holds a {type(value).__name__}: use text, numbers, lists and objects")
+
+
+def small_json(value: object, what: str) -> None:
+    """Refuses what is not sound, and what is longer than what goes along with a text may be."""
+    sound_json(value, what)
+    room, waiting = MAX_META, [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, int) and one.bit_length() > _LARGEST:
+            raise ValueError(f"{what} holds a number of more than 38 digits: write it as text")
+        room -= len(one) if isinstance(one, str) else 1
+        if isinstance(one, Mapping):
+            inside = cast(Mapping[object, object], one)
+            waiting.extend((*inside.keys(), *inside.values()))
+        elif isinstance(one, list | tuple):
+            waiting.extend(cast(Sequence[object], one))
+        if room < 0:
+            raise ValueError(f"{what} has more than {MAX_META:,} characters: keep what is long as a text of its own")
+
+
+def names(texts: Collection[str] | None, what: str, most: int = MAX_NAMES) -> None:
+    """Several identifiers given from outside, and not too many."""
+    if texts is None:
+        return
+    if len(texts) > most:
+        raise ValueError(f"there are {len(texts):,} names in {what}, at most {most:,} are taken")
+    for text in texts:
+        name(text, what)
 
 
 def name(text: str | None, what: str) -> str | None:

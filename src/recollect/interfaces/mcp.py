@@ -8,10 +8,10 @@ from secrets import token_hex
 from typing import Annotated, Any, Literal, Protocol
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, Field, ValidationError
 
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId, short
@@ -19,8 +19,8 @@ from recollect.domain.portion import Portion, Spot
 from recollect.domain.query import Answer, Filters, Query, Result, Source
 from recollect.domain.scope import Principal
 from recollect.domain.turn import Task
-from recollect.errors import NeedMoreContext, NothingMore, RecollectError, checked
-from recollect.interfaces import documents, levels
+from recollect.errors import NeedMoreContext, NothingMore, RecollectError, StoreError, checked
+from recollect.interfaces import documents, levels, refusals
 from recollect.interfaces.http import answers
 from recollect.memory import Memory
 from recollect.policy.fence import bullet, fenced
@@ -106,10 +106,10 @@ Asking = Context[Any, Any]
 Doors = Callable[[Asking], Door]
 
 
-def make_server(door: Doors, agent: str | None = None) -> MCPServer[Any]:
+def make_server(door: Doors, agent: str | None = None) -> "_Tools":
     """The tools over whatever door belongs to the one who asks. `agent`: whose allowlist holds for questions, and who
     states what is remembered."""
-    server: MCPServer[Any] = MCPServer(
+    server = _Tools(
         "recollect",
         title="Recollect",
         description="Long-term memory for AI agents that shows its receipts.",
@@ -123,6 +123,30 @@ def make_server(door: Doors, agent: str | None = None) -> MCPServer[Any]:
     _offer_more(server, door)
     _offer_evidence(server, door)
     return server
+
+
+class _Tools(MCPServer[Any]):
+    """Tools whose refusals do not repeat what was sent; nor, where they are `remote`, where things lie here."""
+
+    remote = False
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                wrong = refusals.wrong_fields(error.__cause__.errors(include_url=False, include_input=False))
+                raise ToolError(f"{wrong}. The fields are described in the list of tools.") from None
+            cause = error.__cause__.__cause__ if error.__cause__ else None
+            if self.remote and isinstance(cause, StoreError):
+                raise ToolError(". ".join(refusals.told(cause, ()))) from None
+            if cause is None and not error.__cause__:
+                raise ToolError("there is no such tool. They are in the list of tools.") from None
+            raise ToolError(refusals.unsaid(str(error), refusals.texts(arguments))) from None
 
 
 def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None:
@@ -259,6 +283,7 @@ def over_http(acting: Callable[[Principal], Memory]) -> StreamableHTTPSessionMan
     """The server's own MCP. Every request is answered by itself: a client does not notice when the server restarts.
     Token, Host and Origin were checked at the guard."""
     server = make_server(lambda ctx: acting(_request(ctx).state.principal))
+    server.remote = True
     server.streamable_http_app(stateless_http=True, json_response=True, host="0.0.0.0", max_request_body_size=2**31)
     return server.session_manager
 

@@ -3,6 +3,7 @@ it is."""
 
 import gc
 import ipaddress
+import logging
 import os
 import signal
 import socket
@@ -107,9 +108,12 @@ class _Server:
         from recollect import wiring
         from recollect.interfaces.credentials import Credentials, owner_token
         from recollect.interfaces.http import make_app
+        from recollect.interfaces.http.connections import Patience, Server
         from recollect.jobs.background import Background
         from recollect.memory import Memory
 
+        # Before anybody else sets up a handler: one that fails while it tells of a failure would end the event loop.
+        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
         settings = self._settings
         token = owner_token(Path(f"{wiring.sidecar(settings)}.token"))
         owner = wiring.principal(settings)
@@ -145,7 +149,7 @@ class _Server:
         )
         try:
             with _usual_signals():
-                uvicorn.Server(config).run(sockets=[listener])
+                Server(config, Patience(settings.head_seconds, settings.body_seconds)).run(sockets=[listener])
         finally:
             self._stop.set()
             if jobs.ident:

@@ -7,7 +7,7 @@ from recollect.domain.ids import ItemId, VersionId
 from recollect.domain.level import Level
 from recollect.domain.observation import Use, Used
 from recollect.domain.turn import Mode, Reason, Serving
-from recollect.errors import NeedMoreContext, NothingMore
+from recollect.errors import NeedMoreContext, NothingMore, StoreFull, StoreReadOnly
 from recollect.policy import level
 from recollect.policy.clean import refuse_secret
 from recollect.read.look import Look, reader
@@ -28,13 +28,17 @@ class Course:
     items: Mapping[ItemId, VersionId | None]
 
     def takes(self, context: str, items: Mapping[ItemId, VersionId | None]) -> bool:
-        """Whether this context may be served: not where the turn was served the same words before."""
+        """Whether this context may be served: not where the turn was served the same words before. A store that cannot
+        be written does not keep it: reading goes on, and the turn begins anew."""
         if self.turn_id is None:
             return True
         # That there is nothing is said once per subject, not once per turn.
         words = context or f"nothing about {self.subject}"
         serving = Serving(turn_id=self.turn_id, subject=self.subject, context=words, items=items, at=self.look.now)
-        return self.look.store.serve(self.look.principal.tenant, reader(self.look.principal), serving)
+        try:
+            return self.look.store.serve(self.look.principal.tenant, reader(self.look.principal), serving)
+        except (StoreFull, StoreReadOnly):
+            return True
 
     def ignored(self) -> list[Used]:
         """What was served about the subject before and was not enough. What a mark has told is not told again."""

@@ -7,7 +7,10 @@ from datetime import datetime
 from recollect.domain.event import Trust
 from recollect.domain.ids import EventId, ItemId, Rev
 from recollect.domain.item import Body
+from recollect.domain.text import name, names, small_json, sound
 from recollect.holdings import UNWRITTEN
+
+MOST_TAGS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,9 @@ class Message:
     ts: datetime | None = None
     trust: Trust = Trust.TRUSTED
     meta: Mapping[str, object] = field(default_factory=dict[str, object])
+
+    def __post_init__(self) -> None:
+        small_json(self.meta, "the meta data")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +43,17 @@ class Statement:
     topic_key: str | None = None
     supersedes: ItemId | None = None
     """The memory that it takes over from; by its tags it may take over from others."""
+
+    def __post_init__(self) -> None:
+        sound(self.text, "the text")
+        for text, what in (
+            (self.author, "the author"),
+            (self.category, "the category"),
+            (self.topic_key, "topic_key"),
+            (self.supersedes, "supersedes"),
+        ):
+            name(text, what)
+        names(self.tags, "tags", MOST_TAGS)
 
 
 @dataclass(frozen=True, slots=True)

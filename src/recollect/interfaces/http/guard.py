@@ -2,6 +2,7 @@
 and sends a body of bounded size."""
 
 import ipaddress
+import logging
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from recollect.interfaces.http.problems import problem
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_BODY = 8 * 1024 * 1024
 _DRAINED = 8  # times as much is read and thrown away: who is cut off while sending does not get to read why
+_log = logging.getLogger(__name__)
 OPEN = ("/api/health", "/health")
 
 
@@ -47,7 +49,8 @@ class Guard:
         if refusal is None:
             body = await self._body(headers, receive)
             if not isinstance(body, Response):
-                await self._app(scope, body, send)
+                scope.setdefault("state", {})["body"] = body
+                await self._app(scope, _again(body, receive), send)
                 return
             refusal = body
         await refusal(scope, receive, send)
@@ -84,8 +87,15 @@ class Guard:
         try:
             found = self._credentials.principal(token.strip()) if kind.lower() == "bearer" else None
             over = found is None and kind.lower() == "bearer" and self._credentials.expired(token.strip())
-        except Invalid as error:
-            return problem(503, "no-credentials", "The credentials cannot be read", error.what, error.help)
+        except (Invalid, OSError) as error:
+            _log.error("the credentials cannot be read: %s", error)
+            return problem(
+                503,
+                "no-credentials",
+                "The credentials cannot be read",
+                "the credentials cannot be read",
+                "Whoever runs the server finds the reason in its log.",
+            )
         if found is not None:
             scope.setdefault("state", {})["principal"] = found
             return None
@@ -100,7 +110,7 @@ class Guard:
             {"WWW-Authenticate": 'Bearer realm="recollect"'},
         )
 
-    async def _body(self, headers: Headers, receive: Receive) -> Receive | Response:
+    async def _body(self, headers: Headers, receive: Receive) -> bytes | Response:
         """The body, read whole before anything else looks at it; or a refusal where it is too long."""
         too_long = problem(
             413,
@@ -127,12 +137,17 @@ class Guard:
                 break
         if size > self._max_body:
             return too_long
-        first: list[Message] = [{"type": "http.request", "body": bytes(whole), "more_body": False}]
+        return bytes(whole)
 
-        async def again() -> Message:
-            return first.pop() if first else await receive()
 
-        return again
+def _again(body: bytes, receive: Receive) -> Receive:
+    """What was read already, to be read by who comes next."""
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return first.pop() if first else await receive()
+
+    return again
 
 
 def _host(address: str) -> str:

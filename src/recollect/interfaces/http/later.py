@@ -1,5 +1,6 @@
 """A part of the app that takes long to load: it loads while the rest already answers."""
 
+import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Protocol
@@ -7,6 +8,9 @@ from typing import Protocol
 import anyio
 from anyio import to_thread
 from starlette.types import Receive, Scope, Send
+
+_AGAIN = 1.0  # second
+_log = logging.getLogger(__name__)
 
 
 class Part(Protocol):
@@ -35,11 +39,19 @@ class Later:
                 tasks.cancel_scope.cancel()
 
     async def _run(self) -> None:
-        part = await to_thread.run_sync(self._load, abandon_on_cancel=True)  # an end need not wait for it
+        part = await self._loading()
         async with part.run():
             self._part = part
             self._loaded.set()
             await anyio.sleep_forever()
+
+    async def _loading(self) -> Part:
+        while True:
+            try:
+                return await to_thread.run_sync(self._load, abandon_on_cancel=True)  # an end need not wait for it
+            except OSError as error:  # no file can be opened for now; what else is served goes on
+                _log.warning("a part of the server is not loaded yet: %s", error.strerror)
+                await anyio.sleep(_AGAIN)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._loaded.wait()

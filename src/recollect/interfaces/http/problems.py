@@ -2,9 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from recollect import errors
 from recollect.domain.turn import NEED_MORE_CONTEXT
+from recollect.interfaces import refusals
 
 PREFIX = "urn:recollect:"
 
@@ -49,14 +49,16 @@ def problem(
     return Response(json.dumps(told), status, headers, MEDIA_TYPE)
 
 
-def of(error: errors.RecollectError, escalation: int = 409) -> Response:
-    """An error as it leaves. `escalation` is the status that asks people before more evidence is fetched."""
+def of(error: errors.RecollectError, escalation: int = 409, sent: Iterable[str] = ()) -> Response:
+    """An error as it leaves, without what was `sent`. `escalation` is the status that asks people before more evidence
+    is fetched."""
     if isinstance(error, errors.NeedMoreContext):
         return _asking(error, escalation)
     status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     title = (type(error).__doc__ or "").partition("\n")[0].rstrip(".")
     headers = {"Retry-After": "1"} if status == 503 else None
-    return problem(status, kind_of(type(error)), title, error.what, error.help, headers)
+    what, help = refusals.told(error, sent)
+    return problem(status, kind_of(type(error)), title, what, help, headers)
 
 
 def _asking(error: errors.NeedMoreContext, status: int) -> Response:
@@ -84,7 +86,15 @@ def install(app: FastAPI) -> None:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, errors.RecollectError)
-    return of(error, request.app.state.escalation_status)
+    return of(error, request.app.state.escalation_status, _sent(request))
+
+
+def _sent(request: Request) -> Iterator[str]:
+    """All texts of a request."""
+    yield from map(str, request.path_params.values())
+    yield from request.query_params.values()
+    yield request.headers.get("idempotency-key", "")
+    yield from refusals.texts_of_json(request.scope.get("state", {}).get("body", b""))
 
 
 async def _malformed(_: Request, error: Exception) -> Response:
@@ -94,26 +104,13 @@ async def _malformed(_: Request, error: Exception) -> Response:
         return problem(
             400, "not-json", "The body is not JSON", "the body is not JSON", "Send one JSON object, as UTF-8."
         )
-    told = [f"{_place(one['loc'])}: {_said(one)}" for one in wrong[:8]]
-    more = f"; and {len(wrong) - 8} more" if len(wrong) > 8 else ""
     return problem(
         422,
         "invalid",
         "The input cannot be used as it is",
-        "; ".join(told) + more,
+        refusals.wrong_fields(wrong),
         "Every field is described in /api/openapi.json and in docs/http.md.",
     )
-
-
-def _place(loc: Sequence[Any]) -> str:
-    inside = [str(part)[:60] for part in loc if part not in ("body",)]
-    return ".".join(inside) or "the body"
-
-
-def _said(one: Mapping[str, Any]) -> str:
-    """What is wrong, without the value: that is the caller's, and may be a secret."""
-    words = str(one["msg"]).removeprefix("Value error, ")
-    return words[:1].lower() + words[1:]
 
 
 async def _http(_: Request, error: Exception) -> Response:

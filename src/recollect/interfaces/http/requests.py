@@ -60,6 +60,7 @@ class FilterBody(Asked):
     valid_at: Moment | None = Field(default=None, description="Only what held at that time.")
 
     def value(self) -> Filters:
+        """The filters, or a ValueError."""
         category, kind = _set(self.category), _set(self.kind)
         return Filters(
             user_id=self.user_id,
@@ -226,7 +227,8 @@ class MessageBody(Asked):
 
     def value(self, speaker: str) -> Message:
         author = self.author or (speaker if self.role in (None, "user") else self.role) or speaker
-        return Message(text=self.text, author=author, role=self.role, ts=self.at, trust=self.trust, meta=self.meta)
+        with checked():
+            return Message(text=self.text, author=author, role=self.role, ts=self.at, trust=self.trust, meta=self.meta)
 
 
 class ArtifactBody(Asked):

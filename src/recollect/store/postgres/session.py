@@ -12,7 +12,7 @@ import psycopg
 from psycopg import Cursor, Pipeline
 from psycopg.pq import TransactionStatus
 
-from recollect.errors import RecollectError
+from recollect.errors import Invalid, RecollectError
 from recollect.store.postgres.address import Address
 from recollect.store.postgres.failures import cut_off, lost, typed, unconfirmed, undone
 from recollect.store.postgres.pool import Connection, Pool
@@ -98,6 +98,8 @@ def transaction(pool: Pool, address: Address, kind: Kind, tenant: str, *, patien
             _undo(connection)
         if isinstance(failure, psycopg.Error):
             raise _told(failure, address, kind, committing) from failure
+        if isinstance(failure, UnicodeEncodeError):
+            raise Invalid("a text holds half of a surrogate pair", "Decode it as UTF-8 first.") from failure
         if failure is not None:
             raise failure
 

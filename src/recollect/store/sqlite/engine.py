@@ -4,7 +4,7 @@ import errno
 import os
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -27,6 +27,7 @@ from recollect.errors import (
 )
 from recollect.holdings import Wanted
 from recollect.store.migrations import Migration, migrations
+from recollect.store.sqlite.files import Files, files_gone
 from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
 from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect, token
@@ -68,6 +69,7 @@ class SqliteEngine:
         self.path = path
         self._patience = patience
         self._closed = False
+        self._lost = False
         self._idle: list[Connection] = []
         self._guard = threading.Lock()
         self._moment: ContextVar[Connection | None] = ContextVar("recollect_moment", default=None)
@@ -82,6 +84,8 @@ class SqliteEngine:
                     if not passed:
                         raise self._busy()
                     self._writer = self._connect()  # one opener at a time: two that turn WAL on meet without waiting
+                    _pragma(self._writer, "user_version")  # whoever reads has all files open
+                    self._files = Files(path)
                 self._migrate(migrations(_MIGRATIONS))
             except BaseException:
                 self.close()
@@ -97,6 +101,20 @@ class SqliteEngine:
     def _usable(self) -> None:
         if self._closed:
             raise StoreError(f"the store {self.path} is closed", "Open it again.")
+        if self._lost:
+            raise files_gone(self.path)
+
+    def _check_files(self) -> None:
+        """Refuses to go on where somebody removed or replaced a file of the store: what is written now would be lost,
+        and what is read may be of another store. What was acknowledged and is in a removed log is brought into the
+        database, where that is still the same."""
+        if self._files.are_there():
+            return
+        self._lost = True
+        if self._files.can_be_saved() and not self._writer.in_transaction:
+            with suppress(apsw.Error):
+                self._writer.execute("pragma wal_checkpoint(full)").fetchall()
+        raise files_gone(self.path)
 
     # -- transactions -------------------------------------------------------------------------------------
 
@@ -127,7 +145,12 @@ class SqliteEngine:
         with self._guard:
             if self._idle:
                 return self._idle.pop()
-        return self._connect()
+        opened = self._connect()
+        if self._files.are_there():
+            return opened
+        opened.close()
+        self._lost = True
+        raise files_gone(self.path)
 
     def _put(self, reader: Connection) -> None:
         if reader.in_transaction:
@@ -155,6 +178,7 @@ class SqliteEngine:
             if not self._queue.take(self._patience):
                 raise self._busy()
             try:
+                self._check_files()
                 with self._turnstile.pass_through(self._patience) as passed:
                     if not passed:
                         raise self._busy()
@@ -162,6 +186,7 @@ class SqliteEngine:
                 try:
                     yield self._writer
                     self._writer.execute("commit")
+                    self._check_files()  # nothing is acknowledged that went into a file which is gone
                 except BaseException:
                     if self._writer.in_transaction:
                         self._writer.execute("rollback")
@@ -377,6 +402,8 @@ def typed(path: Path) -> Generator[None]:
         yield
     except RecollectError:
         raise
+    except UnicodeEncodeError as error:
+        raise Invalid("a text holds half of a surrogate pair", "Decode it as UTF-8 first.") from error
     except (apsw.BusyError, apsw.LockedError, apsw.ProtocolError) as error:
         raise StoreBusy(f"{path} is held by another process", "Try again when it is done.") from error
     except apsw.FullError as error:

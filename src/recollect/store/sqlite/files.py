@@ -1,0 +1,51 @@
+"""The files of a store that is open: whether they are still the ones that were opened.
+
+SQLite holds on to a file that was removed, and writes to it: what is acknowledged then is gone with the process. While
+a connection is open, SQLite itself neither removes nor replaces any of them."""
+
+import os
+from pathlib import Path
+
+from recollect.errors import StoreDamaged
+
+_Mark = tuple[int, int] | None
+
+
+class Files:
+    """The database, its log and the index of the log, as they were when the store was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._paths = (str(path), f"{path}-wal", f"{path}-shm")
+        self._marks: tuple[_Mark, ...] = self._look()
+
+    def are_there(self) -> bool:
+        """Three looks at a directory: some microseconds. One that was not there yet may come."""
+        found = self._look()
+        if found == self._marks:
+            return True
+        expected = tuple(mark or now for mark, now in zip(self._marks, found, strict=True))
+        self._marks = expected
+        return found == expected
+
+    def can_be_saved(self) -> bool:
+        """Whether the log alone was removed, and nobody has begun another one."""
+        database, log, _ = self._look()
+        return database == self._marks[0] and log is None
+
+    def _look(self) -> tuple[_Mark, ...]:
+        return tuple(map(_mark, self._paths))
+
+
+def _mark(path: str) -> _Mark:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def files_gone(path: Path) -> StoreDamaged:
+    return StoreDamaged(
+        f"a file of the store {path} was removed or replaced while it was open; nothing of this was kept",
+        "Stop what has it open, keep all files beside it, and open it again: recollect doctor says how it stands.",
+    )
