@@ -35,12 +35,13 @@ from recollect.domain.item import Item
 from recollect.errors import RecollectError
 
 COMPARE_SCORES = False
-"""Whether what is found must be the same as well: scores, what explains them, and which results follow from them. Word
-statistics are of the whole index so far."""
+"""Whether what is found must be the same as well: scores, what explains them, and which results and edges follow from
+them. Word statistics are of the whole index so far."""
 _SCORED: frozenset[str] = frozenset("score explain results tokens usedLevel escalated reason more".split())
 _UNTOLD = frozenset({"rev", "seq", "undoes", "cause"})
 """Numbers of the tenant's journal: they count everybody's writes, and are no secret."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_SHORT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{8}\b")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d+)?")
 _SINCE = re.compile(r"since rev \d+")
 _EXAMPLES = 5
@@ -79,8 +80,8 @@ class Names:
 
     def plain(self, text: str) -> str:
         text = _ID.sub(lambda found: self._name(found[0]), text)
-        for id, name in self._known.items() if re.search(r"\b[0-9a-f]{8}\b", text) else ():
-            text = text.replace(id[-8:], f"short {name}")
+        shorts = {id[-8:]: name for id, name in self._known.items()} if _SHORT.search(text) else {}
+        text = _SHORT.sub(lambda found: f"short {shorts.get(found[0], '')}", text)
         return _SINCE.sub("since rev", _TIME.sub(r"\1", text))
 
     def _name(self, id: str) -> str:
@@ -103,8 +104,13 @@ def _without(value: Any, history: bool) -> Any:
         fields = cast(Mapping[str, Any], value)
         return {name: _without(one, history) for name, one in fields.items() if name not in left_out}
     if isinstance(value, list):
-        return [_without(one, history) for one in cast(list[Any], value)]
+        return [_without(one, history) for one in cast(list[Any], value) if not _by_likeness(one)]
     return value
+
+
+def _by_likeness(value: Any) -> bool:
+    """Whether this tells of an edge between two memories: which are linked follows from how alike they are found."""
+    return not COMPARE_SCORES and isinstance(value, Mapping) and cast(Mapping[str, Any], value).get("op") == "link"
 
 
 class Drive:
