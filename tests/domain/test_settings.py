@@ -64,6 +64,8 @@ def test_without_a_word_it_is_your_own_memory_in_your_home(home):
         repositories={},
         host="127.0.0.1",
         port=7077,
+        head_seconds=10,
+        body_seconds=30,
     )
 
 
@@ -102,6 +104,8 @@ SAMPLES = {
     "repositories": ("p=/a", "p=/b", "q=/c"),
     "host": ("localhost", "0.0.0.0", "::1"),
     "port": ("0", "8000", "9000"),
+    "head_seconds": ("1", "2", "3"),
+    "body_seconds": ("1", "2", "3"),
 }
 
 
@@ -165,7 +169,7 @@ def test_a_tilde_in_the_home_is_the_users_own(tmp_path):
 
 def test_a_setting_that_does_not_exist_is_refused_with_those_that_do():
     with pytest.raises(
-        Invalid, match=r"there is no setting .colour.*agent, archive_days, categories.*home, host, job_cap"
+        Invalid, match=r"there is no setting .colour.*agent, archive_days, .*categories.*home, host, job_cap"
     ):
         load({"colour": "red"})
 

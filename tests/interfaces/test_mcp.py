@@ -177,7 +177,7 @@ def test_what_is_refused_is_an_error_of_the_tool_that_says_what_helps(server: Se
             ("memory_more", {"id": "nothing", "turn_id": "x" * 300}, "turn_id"),
             ("memory_evidence", {"id": "nothing"}, "there is no such memory"),
             ("memory_evidence", {"id": "nothing", "witness": "x"}, "there is no such memory"),
-            ("memory_forget", {}, "memory_forget"),
+            ("memory_forget", {}, "no such tool"),
         ]
         for tool, arguments, word in wrong:
             result = await client.call_tool(tool, arguments)
