@@ -527,7 +527,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     seed = random.randrange(2**32) if options.seed is None else options.seed
     if options.write and options.during != WRITING:
         url = options.write if options.write.startswith("postgres") else ""
-        logging.getLogger("psycopg").setLevel(logging.CRITICAL)
+        for noisy in ("psycopg", "recollect.jobs"):  # of a server that was killed, and of jobs that wait their turn
+            logging.getLogger(noisy).setLevel(logging.CRITICAL)
         WORKS[options.during](options.write, options.folder, url).run(acknowledge, random.Random(seed))
         return
     if options.write:

@@ -24,10 +24,13 @@ import psycopg
 from recollect import wiring
 from recollect.care import audit
 from recollect.care.restore import Session
+from recollect.care.transfer import AGAIN
 from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.query import Filters, Page
 from recollect.domain.scope import Sight
 from recollect.errors import StoreError
+from recollect.jobs.kinds import KINDS
+from recollect.jobs.worker import Worker
 from recollect.memory import Memory
 from recollect.ports import Store
 from recollect.settings import Settings, load
@@ -303,10 +306,10 @@ def _import(store: str, tenant: str, lines: Iterable[str]) -> None:
 
 
 def _finish_jobs(store: str) -> None:
-    """What a process that was killed left to do is done by the next that works."""
+    """What a process that was killed left to do is done by the next that works; here, what erases again."""
     deps = wiring.dependencies(settings_for(store))
     try:
-        wiring.workers(deps, settings_for(store)).run_until_idle()
+        Worker(deps=deps, kinds={AGAIN: KINDS[AGAIN]}, name="bench").run_until_idle()
     finally:
         deps.store.close()
 
