@@ -169,7 +169,7 @@ class Erasing(Work):
         with suppress(StoreError):
             while True:
                 unique = word(chance)
-                kept = memory.remember(SAID[1].format(unique), thread_id=f"secret {unique}")
+                kept = memory.remember(SAID[1].format(unique), thread_id=f"secret {word(chance)}")
                 piece = {"item": kept.item_id, "event": kept.event_id, "word": unique}
                 tell({"begun": piece})
                 memory.erase(kept.item_id)
