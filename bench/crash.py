@@ -2,13 +2,18 @@
 
     python -m bench.crash --engine sqlite --rounds 300
     python -m bench.crash --engine postgres --rounds 50
+    python -m bench.crash --engine sqlite --rounds 50 --during all
 
 A round starts a writer process that remembers, appends and revises from several threads and acknowledges each write
 on a pipe once it returns. At a random moment after the first acknowledgement the writer is killed with SIGKILL; on
 PostgreSQL every third time the whole server is, and is started again. One store lives through all rounds, and what a
 round added is held against its journal and its indexes before the next one; the whole store is examined at the end.
 
+With `--during`, what is killed erases, compresses, rolls back, imports, restores or migrates, while others write:
+bench/upheavals.py; `all` is as many rounds of each, and of plain writing.
+
 `lost`: acknowledged writes of which anything is missing. `torn`: traces of a write that is there in part.
+`least_acked`: what the round with the fewest acknowledged.
 """
 
 import argparse
@@ -34,6 +39,7 @@ import apsw
 import psycopg
 
 from bench.postgres import Server, start_postgres
+from bench.upheavals import WORKS, Found, acknowledge
 from recollect.care import audit
 from recollect.domain.change import Append, Create, Derive, Link, Revise, plain
 from recollect.domain.event import Event
@@ -50,11 +56,16 @@ from recollect.settings import load
 from recollect.wiring import open_memory, open_store
 from recollect.write.message import Message
 
+WRITING = "writing"
 TENANT = TenantId("crash")
 USER = "mira"
 THREADS = 3
+LEAST = 10
+"""Acknowledgements that a writer lives to give."""
+FEW = 2
+"""Pieces of another work than writing that are done by then."""
 WINDOW_S = 0.25
-"""A writer lives for up to this long after its first acknowledgement."""
+"""It lives for up to this long after them."""
 PATIENCE_S = 60
 SERVER_DIES = 1 / 3
 UNSEEN = 1 / 4
@@ -90,7 +101,7 @@ def _work(memory: Memory, chance: random.Random) -> None:
     thread = chance.choice(("notes", "kitchen", "office"))
     with suppress(StoreError):  # the server was killed: whatever is not acknowledged may be there or not
         while True:
-            _acknowledge(_one_write(memory, chance, thread, known))
+            acknowledge(_one_write(memory, chance, thread, known))
 
 
 def _one_write(memory: Memory, chance: random.Random, thread: str, known: list[ItemId]) -> Ack:
@@ -115,10 +126,6 @@ def _sentence(chance: random.Random) -> str:
 def _word(chance: random.Random) -> str:
     """A word that is in no other text."""
     return "x" + "".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=15))
-
-
-def _acknowledge(ack: Ack) -> None:
-    os.write(1, (json.dumps(ack) + "\n").encode())  # shorter than a pipe's buffer, hence whole or not there at all
 
 
 # -- the examination ----------------------------------------------------------------------------------------
@@ -372,17 +379,21 @@ def place(engine: str) -> Generator[Place]:
 # -- the rounds ---------------------------------------------------------------------------------------------
 
 
-def one_round(here: Place, chance: random.Random, seed: int) -> list[Ack]:
+def one_round(here: Place, chance: random.Random, seed: int, *more: str) -> list[Ack]:
     """Start a writer, let it work, kill it or its server; what it acknowledged."""
     writer = subprocess.Popen(
-        [sys.executable, "-m", "bench.crash", "--write", here.store, "--seed", str(seed)], stdout=subprocess.PIPE
+        [sys.executable, "-m", "bench.crash", "--write", here.store, "--seed", str(seed), *more],
+        stdout=subprocess.PIPE,
     )
     server_dies = here.server is not None and chance.random() < SERVER_DIES
     try:
         assert writer.stdout is not None
-        first = writer.stdout.readline()
-        if not first:
-            raise RuntimeError(f"the writer ended before its first acknowledgement (status {writer.wait()})")
+        first = b""
+        while _told_of(first) < LEAST or (more and first.count(b'"done"') < FEW):
+            line = writer.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the writer ended before it had acknowledged much (status {writer.wait()})")
+            first += line
         time.sleep(chance.random() * WINDOW_S)
         if writer.poll() is not None:
             raise RuntimeError(f"the writer ended by itself (status {writer.returncode})")
@@ -397,10 +408,63 @@ def one_round(here: Place, chance: random.Random, seed: int) -> list[Ack]:
     return [json.loads(line) for line in lines[:-1]]
 
 
+def _told_of(lines: bytes) -> int:
+    """How many of these acknowledge something; the others tell what is begun."""
+    return sum(1 for line in lines.splitlines() if b'"begun"' not in line)
+
+
+def run_during(engine: str, kind: str, rounds: int, seed: int) -> dict[str, object]:
+    """Rounds in which another work than plain writing is killed."""
+    chance = random.Random(seed)
+    began = time.monotonic()
+    found, acked, servers = Found(), list[int](), 0
+    with place(engine) as here:
+        work = WORKS[kind](here.store, here.folder, here.server.url if here.server else "")
+        work.prepare()
+        for number in range(1, rounds + 1):
+            server = here.server
+            acks = one_round(here, chance, chance.getrandbits(32), "--during", kind, "--folder", str(here.folder))
+            servers += here.server is not server
+            acked.append(sum("begun" not in ack for ack in acks))
+            work.look(acks, found)
+            if number % 10 == 0 or number == rounds:
+                print(
+                    f"{kind} {number}/{rounds}: {sum(acked)} acknowledged, {len(found.lost)} lost, {len(found.torn)} "
+                    f"torn, {len(found.chain)} breaks in the chain, {time.monotonic() - began:.0f} s",
+                    file=sys.stderr,
+                )
+        work.examine(found)
+    for what in [*found.lost, *found.torn, *found.chain][:40]:
+        print(what, file=sys.stderr)
+    return {
+        "engine": engine,
+        "during": kind,
+        "rounds": rounds,
+        "acked": sum(acked),
+        "least_acked": min(acked),
+        "lost": len(found.lost),
+        "torn": len(found.torn),
+        "chain_ok": not found.chain,
+        "server_kills": servers,
+        "seed": seed,
+        "seconds": round(time.monotonic() - began),
+    }
+
+
+def run_all(engine: str, rounds: int, seed: int) -> dict[str, object]:
+    """As many rounds of plain writing and of each of the other works, told together and one by one."""
+    each = [run(engine, rounds, seed), *(run_during(engine, kind, rounds, seed) for kind in WORKS)]
+    counts = ("rounds", "acked", "lost", "torn", "server_kills", "seconds")
+    total: dict[str, object] = {name: sum(int(str(one[name])) for one in each) for name in counts}
+    whole = all(one["chain_ok"] for one in each)
+    least = min(int(str(one["least_acked"])) for one in each)
+    return {"engine": engine, **total, "least_acked": least, "chain_ok": whole, "seed": seed, "during": each}
+
+
 def run(engine: str, rounds: int, seed: int) -> dict[str, object]:
     chance = random.Random(seed)
     began = time.monotonic()
-    servers = 0
+    servers, least = 0, sys.maxsize
     with place(engine) as here:
         with open_memory(here.store, tenant=TENANT, user=USER):
             pass
@@ -408,7 +472,9 @@ def run(engine: str, rounds: int, seed: int) -> dict[str, object]:
         unseen: list[Ack] = []
         for number in range(1, rounds + 1):
             server = here.server
-            unseen += one_round(here, chance, chance.getrandbits(32))
+            acks = one_round(here, chance, chance.getrandbits(32))
+            unseen += acks
+            least = min(least, len(acks))
             servers += here.server is not server
             whole = number == rounds or number % WHOLE_EVERY == 0
             if not whole and chance.random() < UNSEEN:
@@ -426,8 +492,10 @@ def run(engine: str, rounds: int, seed: int) -> dict[str, object]:
         print(what, file=sys.stderr)
     return {
         "engine": engine,
+        "during": WRITING,
         "rounds": rounds,
         "acked": examiner.acked,
+        "least_acked": least,
         "lost": len(examiner.lost),
         "torn": len(examiner.torn),
         "chain_ok": not examiner.chain,
@@ -453,15 +521,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
     parser.add_argument("--rounds", type=int, default=300)
     parser.add_argument("--seed", type=int, default=None, help="makes the same texts again, not the same moments")
+    parser.add_argument("--during", choices=(WRITING, *WORKS, "all"), default=WRITING, help="what is killed")
+    parser.add_argument("--folder", type=Path, default=Path(), help=argparse.SUPPRESS)
     parser.add_argument("--write", metavar="STORE", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     seed = random.randrange(2**32) if options.seed is None else options.seed
+    if options.write and options.during != WRITING:
+        url = options.write if options.write.startswith("postgres") else ""
+        for noisy in ("psycopg", "recollect.jobs"):  # of a server that was killed, and of jobs that wait their turn
+            logging.getLogger(noisy).setLevel(logging.CRITICAL)
+        WORKS[options.during](options.write, options.folder, url).run(acknowledge, random.Random(seed))
+        return
     if options.write:
         write(options.write, seed)
         return
     if options.rounds < 1:
         parser.error("give at least one round")
-    print(json.dumps(run(options.engine, options.rounds, seed)))
+    match options.during:
+        case "all":
+            told = run_all(options.engine, options.rounds, seed)
+        case kind if kind in WORKS:
+            told = run_during(options.engine, kind, options.rounds, seed)
+        case _:
+            told = run(options.engine, options.rounds, seed)
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":

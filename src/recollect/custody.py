@@ -199,6 +199,7 @@ class Custody:
             lines,
             actor=actor(self.principal),
             at=self._deps.clock.now(),
+            job=JobId(self._deps.clock.mint()),
         )
 
     def backup(self, target: Path) -> None:

@@ -445,8 +445,8 @@ class Store(Protocol):
         """Everything of a tenant, row by row, from one moment; enough to build it again on any engine."""
         ...
 
-    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]]) -> None:
-        """Build a tenant from a dump. The tenant must not exist yet."""
+    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]], *, then: Sequence[Job] = ()) -> None:
+        """Build a tenant from a dump, with follow-up jobs. The tenant must not exist yet."""
         ...
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:

@@ -18,7 +18,7 @@ from recollect.care.checkup import Check, Verdict
 from recollect.care.recover import Recovered
 from recollect.clock import Clock, SystemClock
 from recollect.custody import Deps
-from recollect.domain.ids import TenantId
+from recollect.domain.ids import JobId, TenantId
 from recollect.domain.scope import Actor, Principal, Role, actor
 from recollect.domain.turn import Mode
 from recollect.errors import Forbidden, Invalid, NotAStore, NotFound, RecollectError, Refused, StoreError, checked
@@ -304,6 +304,10 @@ def _restore_file(settings: Settings, backup: Path, over: bool, clock: Clock) ->
         return Restored(found, swap.put_in_place(bench, target, clock.now()))
 
 
+_RESTORE = "restore"
+"""What is left to do of a restore, as long as it was not finished: another try goes on from there."""
+
+
 def _restore_database(settings: Settings, backup: Path, clock: Clock) -> Restored:
     if not recover.is_packed(backup):
         raise NotAStore(
@@ -312,10 +316,13 @@ def _restore_database(settings: Settings, backup: Path, clock: Clock) -> Restore
         )
     store = open_store(settings, create=True)
     try:
-        if store.tenants():
+        if not all(store.jobs(tenant, open_only=True, key=_RESTORE) for tenant in store.tenants()):
             raise Refused("the database is not empty", "Name an empty one: a restore does not mix stores.")
-        recover.unpack(store, backup)
+        recover.unpack(store, backup, lambda: [transfer.erasing_again(JobId(clock.mint()), clock.now(), _RESTORE)])
         found = recover.make_ready(store, _erasures(settings), actor=actor(principal(settings)), at=clock.now())
+        seal = FileSeal(sidecar(settings).with_name(sidecar(settings).name + ".key"))
+        again = {transfer.AGAIN: KINDS[transfer.AGAIN]}
+        _worker(Deps(store, clock, _erasures(settings), seal), settings, again).run_until_idle()
         return Restored(found, None)
     finally:
         store.close()

@@ -11,7 +11,7 @@ import pytest
 
 from tests.hunt import TIMES
 
-SHORT, LONG = (4_000, 100_000) if TIMES else (240, 560)
+SHORT, LONG = (4_000, 100_000) if TIMES else (300, 700)
 TEXT = "We decided that plank {0} of the boathouse is replaced. " + "The paint is grey " * 150
 
 WORK = """

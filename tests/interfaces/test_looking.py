@@ -14,7 +14,7 @@ def test_an_empty_store_says_so(recollect: CommandLine):
     assert recollect.do("show").out == "Nothing is remembered here yet.\n"
     assert recollect.do("history").out == "Nothing has happened yet.\n"
     assert recollect.do("show", "--json").document == {"memories": []}
-    assert recollect.do("history", "--json").document == {"entries": []}
+    assert recollect.do("history", "--json").document == {"entries": [], "next": None}
 
 
 def test_the_list_has_the_newest_first_with_short_ids(recollect: CommandLine):
@@ -83,7 +83,7 @@ def test_the_receipt_has_every_sentence_its_witness_and_the_evidence(recollect: 
 def test_the_receipt_as_json(recollect: CommandLine):
     kept = recollect.do("remember", "Mira is allergic to peanuts.", "--json").document
     shown = recollect.do("show", kept["id"], "--json").document
-    assert set(shown) == {"memory", "rev", "version", "evidence"}
+    assert set(shown) == {"memory", "rev", "version", "evidence", "next"}
     version = shown["version"]
     assert version["level"] == "R3"
     assert version["sentences"] == [

@@ -208,7 +208,10 @@ def test_what_no_memory_was_made_of_is_found_in_the_messages_and_read_in_parts(s
         assert "The buoy Svanhild drifted past Anholt." in words(part)
         whole: Any = await client.call_tool("memory_evidence", {"id": name})
         assert len(whole.structured_content["events"]) == 3
-        assert "5 more: ask again with witness s:4-8" in words(whole)
+        after = whole.structured_content["next"]
+        assert f"There is more: ask again with after {after}" in words(whole)
+        rest: Any = await client.call_tool("memory_evidence", {"id": name, "after": after})
+        assert [event["seq"] for event in rest.structured_content["events"]][:2] == [4, 5]
 
     over("http", server, story)
 

@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recollect.care import audit, transfer
 from recollect.domain.ids import TenantId, tenant_id
+from recollect.domain.job import Job
 from recollect.domain.scope import Actor
 from recollect.errors import Invalid, StoreDamaged
 from recollect.ports import Erasures, Store
@@ -55,13 +56,15 @@ def is_packed(backup: Path) -> bool:
         return file.read(2) == _GZIP
 
 
-def unpack(store: Store, backup: Path) -> None:
-    """Load a packed backup into a store that has none of its tenants. It is read to its end first: a backup that was
-    cut short loads nothing."""
+def unpack(store: Store, backup: Path, then: Callable[[], Sequence[Job]] = tuple[Job, ...]) -> None:
+    """Load a packed backup into a store, but for tenants that are there from an earlier try. It is read to its end
+    first: a backup that was cut short loads nothing. `then`: what follows from each."""
     for _ in _rows(backup):
         pass
+    there = frozenset(store.tenants())
     for tenant, rows in groupby(_rows(backup), key=lambda pair: pair[0]):
-        store.load(tenant, (row for _, row in rows))
+        if tenant not in there:
+            store.load(tenant, (row for _, row in rows), then=then())
 
 
 def _rows(backup: Path) -> Iterator[tuple[TenantId, Row]]:

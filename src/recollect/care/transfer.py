@@ -9,13 +9,16 @@ from typing import cast
 from recollect.care.erase import erase
 from recollect.care.legible import legible
 from recollect.domain import codec
-from recollect.domain.ids import EventId, ItemId, RecordId, TenantId
+from recollect.domain.ids import EventId, ItemId, JobId, RecordId, TenantId
 from recollect.domain.item import Visibility
+from recollect.domain.job import Job
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import Invalid
 from recollect.ports import Erasures, Store
 
 FORMAT = 1
+AGAIN = "erase_again"
+"""The kind of job that erases once more what a copy has brought back."""
 _BATCH = 500
 
 
@@ -84,10 +87,11 @@ def _holding(row: Mapping[str, Mapping[str, object]]) -> list[str]:
 
 
 def import_(
-    store: Store, erasures: Erasures, tenant: TenantId, lines: Iterable[str], *, actor: Actor, at: datetime
+    store: Store, erasures: Erasures, tenant: TenantId, lines: Iterable[str], *, actor: Actor, at: datetime, job: JobId
 ) -> int:
-    """Build a tenant from an export, then erase what was erased since; the number of things erased again."""
-    store.load(tenant, _rows(lines))
+    """Build a tenant from an export, then erase what was erased since; the number of things erased again. Whoever does
+    not live to do that leaves it to the job."""
+    store.load(tenant, _rows(lines), then=[erasing_again(job, at, "import")])
     return erase_again(store, erasures, tenant, actor=actor, at=at)
 
 
@@ -114,6 +118,11 @@ def erase_again(store: Store, erasures: Erasures, tenant: TenantId, *, actor: Ac
     )
     store.scrub()
     return len(wipe.refs)
+
+
+def erasing_again(id: JobId, at: datetime, after: str) -> Job:
+    """The job that applies the list of erasures to a tenant, whatever becomes of who brought it back."""
+    return Job(id=id, kind=AGAIN, key=after, not_before=at)
 
 
 _MARKS = ("i", "e", "checkpoint", "proposal")

@@ -10,6 +10,7 @@ from recollect.care import judge as judging
 from recollect.care import purge as purging
 from recollect.care import rejudge as rejudging
 from recollect.care import retire as retiring
+from recollect.care import transfer
 from recollect.care.compress import Hammer, closing
 from recollect.care.erase import scrubbing
 from recollect.care.ladder import Headway
@@ -19,7 +20,7 @@ from recollect.domain.change import Note
 from recollect.domain.ids import EventId, ItemId, JobId, RecordId
 from recollect.domain.job import Advance, Finish, Job, Leased
 from recollect.domain.level import Level
-from recollect.domain.scope import EVERYBODY, Scope, Sight
+from recollect.domain.scope import EVERYBODY, Actor, Role, Scope, Sight
 from recollect.errors import Invalid, StoreBusy
 from recollect.jobs.kind import Erasure, Kind, Outcome, Write
 from recollect.jobs.remake import remake
@@ -65,6 +66,13 @@ def scrub(deps: Deps, leased: Leased) -> Outcome:
     """Remove what the engine's logs still hold of erased content."""
     if not deps.store.scrub():
         raise StoreBusy("others are reading what has to be scrubbed", "It is tried again by itself.")
+    return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
+
+
+def erase_again(deps: Deps, leased: Leased) -> Outcome:
+    """Erase from a tenant that was brought back what had been erased since its copy was made."""
+    by = Actor(id=f"job:{leased.job.kind}", role=Role.ADMIN)
+    transfer.erase_again(deps.store, deps.erasures, leased.tenant, actor=by, at=deps.clock.now())
     return Write(scope=Scope(tenant=leased.tenant), step=Finish(leased))
 
 
@@ -227,6 +235,7 @@ KINDS: Mapping[str, Kind] = {
     "purge": Kind(purge, every=DAILY),
     # About four days: an erasure is not complete before it. After that a person should know what stands in the way.
     "scrub": Kind(scrub, attempts=100),
+    "erase_again": Kind(erase_again, attempts=100),
     "tidy": Kind(tidy, every=DAILY),
     "embed": Kind(embed),
     "extract": Kind(extract),

@@ -518,7 +518,7 @@ class SqlStore:
             _must_exist(tx)
             yield from dumping.dump(tx)
 
-    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]]) -> None:
+    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]], *, then: Sequence[Job] = ()) -> None:
         with self._engine.write(tenant) as tx:
             if row := tx.one("select seq from tenants where tenant = :tenant"):
                 if row[0]:
@@ -526,6 +526,7 @@ class SqlStore:
                 tx.run("delete from tenants where tenant = :tenant")
                 tx.run("delete from jobs where tenant = :tenant")
             dumping.load(tx, rows)
+            outbox.enqueue(tx, then)
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
         return _apart(self._state(tenant))
