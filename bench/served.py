@@ -5,7 +5,8 @@
 
 Every conversation is a tenant of one store, taken in as `bench.recall` does. Questions go over HTTP with 1,024 tokens
 and nothing else set. `evidence` is the share of a question's evidence whose own words stand in the answer: the whole
-event, or a contiguous slice of it of at least 120 characters; a message and the assistant's reply to it are one.
+event, or a contiguous slice of it of at least 120 characters, apart from the signs of quotation before its lines; a
+message and the assistant's reply to it are one.
 `first` is the share of questions whose first result holds evidence, `repeated` the share of words that stand in the
 answer for the second time, as part of a run of eight or more (shorter ones are turns of phrase: "but I'm not sure how
 to"), apart from who said a line and when, which every line says;
@@ -28,6 +29,7 @@ from bench.recall import Remembering, conversations, exchanges, remembering, tak
 from bench.serving import served
 from recollect.client import Client
 from recollect.domain.query import Query
+from recollect.policy.rendering import unquoted
 
 BUDGET = 1_024
 SLICE = 120
@@ -75,8 +77,9 @@ def rows(client: Client, conversation: Mapping[str, Any]) -> Iterator[dict[str, 
         if not evidence:
             continue
         answer = client.query(Query(text=question["question"], budget_tokens=BUDGET))
-        context = plain("\n".join(result.text for result in answer.results))
-        first = plain(answer.results[0].text) if answer.results else ""
+        texts_served = [unquoted(result.text) for result in answer.results]
+        context = plain("\n".join(texts_served))
+        first = plain(texts_served[0]) if texts_served else ""
         yield {
             "category": question["category"],
             "evidence": fmean(any(holds(context, text) for text in texts[number]) for number in evidence),

@@ -142,7 +142,7 @@ class Work:
         """The whole store, at the end: what it holds is what its journals account for."""
         with opened(self.store) as store:
             for tenant in store.tenants():
-                found.torn += [f"{self.name}: {one.what}" for one in audit.account(store, tenant)]
+                found.torn += [f"{self.name}: {one.what}" for one in audit.verify(store, tenant, deep=True).findings]
             found.torn += list(store.integrity())
 
 

@@ -17,6 +17,7 @@ from recollect.domain.change import Change, Note, Protect, Revise, Verb, move, r
 from recollect.domain.event import Trust
 from recollect.domain.ids import CauseId, ItemId, JobId, Rev, VersionId
 from recollect.domain.item import Archived, Item, LockReason, SoftDeleted, State
+from recollect.domain.lines import one_line_names
 from recollect.domain.record import RULES, Epoch, Rules
 from recollect.domain.scope import Role, Scope, actor
 from recollect.domain.text import name
@@ -47,6 +48,8 @@ class Keeping(Custody):
         held = self._gate.write(item_id)
         with checked():
             after = replace(held.item, **clean(fields)[0])  # type: ignore[arg-type]
+            edited = {"category": after.category, "topic_key": after.topic_key, "tags": after.tags}
+            one_line_names({name: value for name, value in edited.items() if name in fields})
             change = revise(held.item, after, self._deps.clock.now(), Verb.UPDATE)
         return self._change(held, [change])
 

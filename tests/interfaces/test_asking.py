@@ -48,7 +48,7 @@ def test_a_message_of_which_no_memory_answers_says_who_and_when_once(filled: Com
     out = filled.do("ask", "Holger Friis").out
     assert re.search(r"message 1 of +[0-9a-f]{8}\n  │ mira, \d{1,2} \w+ 20\d\d, untrusted: Well, well, Holger", out)
     evidence = filled.do("ask", "Holger Friis", "--evidence").out
-    assert re.search(r"mira, 20\d\d-.* UTC, message 1 of +[0-9a-f]{8}\n  │ Well, well, Holger", evidence)
+    assert re.search(r"mira, 20\d\d-.* UTC, untrusted, message 1 of +[0-9a-f]{8}\n  │ Well, well, Holger", evidence)
 
 
 def test_the_same_as_one_document(filled: CommandLine):

@@ -183,7 +183,9 @@ def test_it_imports_little():
         "recollect.interfaces.hook",
         "recollect.interfaces.presence",
         "recollect.policy",
-        "recollect.policy.fence",
+        "recollect.domain",
+        "recollect.domain.lines",
+        "recollect.policy.rendering",
     }
     others = {name.partition(".")[0] for name in imported} - sys.stdlib_module_names - {"recollect", "__main__"}
     assert not {name for name in others if not name.startswith("_")}, "the standard library alone"

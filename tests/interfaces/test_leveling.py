@@ -125,8 +125,8 @@ def test_the_next_step_is_told_of(recollect: CommandLine, closed: str):
 def test_a_summary_is_shown_by_its_sections(recollect: CommandLine, closed: str):
     lines = recollect.do("show", closed).out.splitlines()
     assert lines[0] == f"{short(closed)} R3 · summarize"
-    assert lines[1].strip() in ("Decisions", "Facts")
-    assert lines[2].strip().startswith("- ")
+    assert lines[1].strip("│ ") in ("Decisions", "Facts")
+    assert lines[2].strip("│ ").startswith("- ")
     assert "[" in lines[2]
     assert recollect.do("show", closed, "--json").document["version"]["level"] == "R3"
 

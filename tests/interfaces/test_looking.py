@@ -72,7 +72,7 @@ def test_the_receipt_has_every_sentence_its_witness_and_the_evidence(recollect: 
     answer = recollect.do("show", short(item_id))
     lines = [line.strip() for line in answer.out.splitlines()]
     assert lines[0] == f"{short(item_id)} R3"
-    assert "Mira is allergic to peanuts. [1]" in lines
+    assert "│ Mira is allergic to peanuts. [1]" in lines
     assert f"id {item_id}" in lines
     [told] = [line for line in lines if line.startswith("[1] mira · 20")]
     assert told.endswith("said so")

@@ -1,6 +1,6 @@
 """Raw evidence (R5): what was said or done, word for word. Appended, never changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -36,6 +36,11 @@ class Trust(StrEnum):
 
     TRUSTED = "trusted"
     UNTRUSTED = "untrusted"
+
+
+def least_trust(of: Iterable[Trust]) -> Trust:
+    """The trust of what is made of several things."""
+    return Trust.UNTRUSTED if Trust.UNTRUSTED in of else Trust.TRUSTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from recollect.domain.ids import EventId
+from recollect.domain.lines import framed_name, one_line
 from recollect.domain.moment import zoned
 from recollect.domain.text import name, sound
 
@@ -20,8 +21,6 @@ ASKS = re.compile(
 )
 """A question that begins with what it asks for; in an offer, such a word stands further back."""
 _FRAMES = str.maketrans('[]"“”', "()'''")
-_TURNING = re.compile("[\x01-\x08\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
-"""Signs that print nothing and can turn round what stands behind them, the frame too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +82,11 @@ class Quotation:
     def framed(self) -> str:
         """The words in a frame that says who said them and when, with the days that they mean beside them."""
         if self.place:
-            return f'{_escaped(self.place)}, {self._day}: "{self._dated}"'
+            return f'{_named(self.place)}, {self._day}: "{self._dated}"'
         if not self.asked:
-            return f'{_escaped(self.speaker)}, {self._day}: "{self._dated}"'
+            return f'{_named(self.speaker)}, {self._day}: "{self._dated}"'
         lead, does = ("Asked", "answered") if self.answers else ("After", "said")
-        return f'{lead} "{_escaped(self.asked)}", {_escaped(self.speaker)} {does} on {self._day}: "{self._dated}"'
+        return f'{lead} "{_escaped(self.asked)}", {_named(self.speaker)} {does} on {self._day}: "{self._dated}"'
 
     @property
     def answers(self) -> bool:
@@ -108,11 +107,7 @@ class Quotation:
         for one in sorted(self.meant, key=lambda meant: meant.after):
             parts += [_unframed(self.words[position : one.after]), f" [{one.time}]"]
             position = one.after
-        return _line("".join([*parts, _unframed(self.words[position:])]))
-
-
-def _line(text: str) -> str:
-    return " ".join(_TURNING.sub(" ", text).split())
+        return one_line("".join([*parts, _unframed(self.words[position:])]))
 
 
 def _unframed(text: str) -> str:
@@ -122,4 +117,9 @@ def _unframed(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """A text on one line with nothing in it that could close the frame or pass for a part of it."""
-    return _line(_unframed(text))
+    return one_line(_unframed(text))
+
+
+def _named(text: str) -> str:
+    """A name or a place in front of the words: it cannot pass for a day, or for words of another."""
+    return framed_name(_escaped(text))

@@ -30,7 +30,7 @@ from recollect.domain.change import (
     operation,
     plain,
 )
-from recollect.domain.event import Event
+from recollect.domain.event import Event, Trust
 from recollect.domain.ids import short
 from recollect.domain.item import STATES, Item
 from recollect.domain.job import JobStatus, Pending
@@ -83,9 +83,9 @@ def changed(change: Change) -> list[Field]:
         case Revise(_, _, edits):
             return [Field(edit.field, edit.before, edit.after) for edit in edits if edit.field != "updated_at"]
         case Append(event):
-            return [Field(f"event {event.seq}", None, event.text)]
+            return [Field(f"event {event.seq}", None, event.text), *_doubt(event)]
         case Retract(event):
-            return [Field(f"event {event.seq}", event.text, None)]
+            return [Field(f"event {event.seq}", event.text, None), *_doubt(event)]
         case Derive(version):
             return [Field(f"words ({version.level.name})", None, served(version.content, version.bullets))]
         case Discard(version):
@@ -107,6 +107,12 @@ def changed(change: Change) -> list[Field]:
             return [Field("erased", None, _erased(change)), Field("reason", None, change.reason)]
         case _:
             assert_never(change)
+
+
+def _doubt(event: Event) -> list[Field]:
+    """That an event is untrusted, where it is: nothing about it changed, and whoever reads its words is told."""
+    untrusted = event.trust is Trust.UNTRUSTED
+    return [Field(f"event {event.seq} trust", event.trust, event.trust)] if untrusted else []
 
 
 def _said(item: Item) -> dict[str, object]:
@@ -331,6 +337,7 @@ def result_document(result: Result) -> dict[str, object]:
         "text": result.text,
         "score": round(result.score, 4),
         "level": result.level.name,
+        "trust": str(result.meta.get("trust", Trust.TRUSTED.value)),
     }
     if result.related_to is not None:
         told["related_to"] = result.related_to

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recollect.interfaces.presence import Presence, beside, find
-from recollect.policy.fence import bullet, fenced
+from recollect.policy.rendering import fenced, listed
 
 PATIENCE = 0.3  # seconds that a question, and then the keeping of the prompt, may take
 LONGEST = 4_000  # characters of a prompt that are looked for; the beginning tells what it is about
@@ -75,7 +75,9 @@ def _kept(session: str, project: str, prompt: str) -> dict[str, Any]:
 
 def _context(answer: dict[str, Any]) -> str:
     lines = [str(line) for line in answer.get("header", [])]
-    lines += [bullet(str(result["text"]), str(result["id"])[-8:]) for result in answer.get("results", [])]
+    lines += [
+        listed(str(result["id"]), str(result["text"]), result.get("meta") or {}) for result in answer.get("results", [])
+    ]
     return fenced(lines) if lines else ""
 
 

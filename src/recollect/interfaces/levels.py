@@ -66,6 +66,7 @@ def leveled_document(leveled: "Leveled") -> dict[str, object]:
         "witnessesAvailable": bool(leveled.bullets or leveled.events),
         "turn_id": leveled.turn_id,
         "tokens": leveled.tokens,
+        "trust": leveled.trust.value,
         "rev": leveled.rev,
         "memory": item_document(leveled.item, doubt=leveled.doubt),
         **(asked_event(asked, leveled.made) if asked else {}),
@@ -114,8 +115,8 @@ def version_info_document(info: "VersionInfo") -> dict[str, object]:
     }
 
 
-def version_document(version: "Version") -> dict[str, object]:
-    """A version with its words."""
+def version_document(version: "Version", item: "Item") -> dict[str, object]:
+    """A version of a memory with its words."""
     return {
         "versionId": version.id,
         "memoryItemId": version.item_id,
@@ -125,6 +126,7 @@ def version_document(version: "Version") -> dict[str, object]:
         "derivationKind": version.derivation.value if version.derivation else None,
         "derivedFromVersionId": version.derived_from,
         "qualityScore": version.quality_score,
+        "trust": item.trust.value,
         "content": served(version.content, version.bullets),
         "bullets": bullet_documents(version.bullets),
     }

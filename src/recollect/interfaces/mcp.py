@@ -16,14 +16,14 @@ from pydantic import BaseModel, Field, ValidationError
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId, short
 from recollect.domain.portion import Portion, Spot
-from recollect.domain.query import Answer, Filters, Query, Result, Source
+from recollect.domain.query import Answer, Filters, Query, Source
 from recollect.domain.scope import Principal
 from recollect.domain.turn import Task
 from recollect.errors import NeedMoreContext, NothingMore, RecollectError, StoreError, checked
 from recollect.interfaces import documents, levels, refusals
 from recollect.interfaces.http import answers
 from recollect.memory import Memory
-from recollect.policy.fence import bullet, fenced
+from recollect.policy.rendering import bullet, fenced, frame, listed, memory_lead, quoted_below
 from recollect.read.leveled import Leveled
 from recollect.write.message import Remembered
 
@@ -240,7 +240,10 @@ def _offer_more(server: MCPServer[Any], door: Doors) -> None:
             behind = door(ctx)
             served = behind.serve(_named(behind, id), more=True, turn_id=turn)
         told: dict[str, Any] = levels.leveled_document(served) if isinstance(served, Leveled) else dict(served)
-        made = [bullet(str(one["words"]), str(one["short"])) for one in told.get("memories") or ()]
+        made = [
+            bullet(memory_lead(str(one["trust"])) + str(one["words"]), str(one["short"]))
+            for one in told.get("memories") or ()
+        ]
         lines = [str(told["content"]), str(told["memory"]["held"]), *(["Memories made of it:", *made] if made else [])]
         return _result("\n".join([fenced(lines), _further(told)]), told)
 
@@ -321,28 +324,17 @@ def _result(text: str, document: dict[str, object]) -> CallToolResult:
 
 def _said(answer: Answer, *, framed: bool) -> str:
     if not answer.results:
-        return "\n".join([*answer.header, "Memory knows nothing about this."])
+        told = [fenced([*answer.header])] if answer.header else []
+        return "\n".join([*told, "Memory knows nothing about this."])
     escalated = [f"More evidence than by default ({answer.reason})."] if answer.escalated else []
-    lines = [_line(result, framed=framed) for result in answer.results]
+    lines = [listed(result.id, result.text, result.meta, framed=framed) for result in answer.results]
     return "\n".join([*escalated, fenced([*answer.header, *lines])])
 
 
-def _line(result: Result, *, framed: bool) -> str:
-    """A memory by its id; a message by its thread and its place there, which is how more of it is asked for. An excerpt
-    has several, line by line. `framed` where the words of a message say by themselves who said them and when."""
-    episode, seq = result.meta.get("episode"), result.meta.get("seq")
-    if episode is None or "event" in result.meta:
-        return bullet(result.text, short(result.id))
-    if witness := result.meta.get("witness"):
-        head = f"- said there (id {short(str(episode))}, witness {witness}):"
-        return "\n".join([head, *(f"  {line}" for line in result.text.splitlines())])
-    who = "" if framed else f"{result.meta.get('author')}, {str(result.meta.get('ts'))[:16]}: "
-    return bullet(f"{who}{result.text}", f"{short(str(episode))}, witness s:{seq}-{seq}")
-
-
 def _quoted(event: Event) -> str:
-    trust = "" if event.trust.value == "trusted" else ", untrusted"
-    return f"[{event.seq}] {event.author}, {event.ts:%Y-%m-%d %H:%M} UTC{trust}:\n{event.text}"
+    """An event under its place, who said it and when."""
+    lead = frame(event.author, f"{event.ts:%Y-%m-%d %H:%M} UTC", trust=event.trust)
+    return f"[{event.seq}] {lead.rstrip()}\n{quoted_below(event.text)}"
 
 
 def _within(events: Portion[Event, str]) -> Portion[Event, str]:

@@ -10,7 +10,7 @@ from recollect.domain.prompt import Prompt
 from recollect.domain.query import Result
 from recollect.domain.turn import NEED_MORE_CONTEXT
 from recollect.policy import level
-from recollect.policy.fence import fenced
+from recollect.policy.rendering import bullet, fenced, quoted, said
 
 ANSWER = "answer_question"
 NOT_THERE = "Memory does not hold the answer."
@@ -51,14 +51,17 @@ class WrittenAnswer:
         return self.text if self.enough else f"{self.text} {NEED_MORE_CONTEXT}".strip()
 
 
-def context(results: Sequence[Result]) -> str:
+def context(results: Sequence[Result], *, framed: bool = True) -> str:
     """What memory has on a question, fenced as data: memories with the ids that lead to their evidence, evidence as it
-    was said."""
-    lines = [
-        f"- {result.text}" if result.level >= Level.R4 else f"- {' '.join(result.text.split())} (id {short(result.id)})"
-        for result in results
-    ]
-    return fenced(lines or [_NOTHING])
+    was said. `framed`: the evidence says by itself who said it and when."""
+    return fenced([_entry(result, framed=framed) for result in results] or [_NOTHING])
+
+
+def _entry(result: Result, *, framed: bool) -> str:
+    if result.level < Level.R4:
+        return bullet(result.text, short(result.id))
+    raw = not framed and "witness" not in result.meta
+    return f"- {said(result.meta)}{quoted(result.text)}" if raw else f"- {result.text}"
 
 
 def asking(question: str, known: str) -> Prompt[WrittenAnswer]:

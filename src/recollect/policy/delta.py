@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from recollect.domain.event import Trust
 from recollect.domain.ids import ItemId, Seq
 from recollect.domain.journal import Header
+from recollect.domain.lines import one_line
+from recollect.policy.rendering import category_lead
 
 MOST: Final = 3
 LONGEST: Final = 160
@@ -50,6 +53,7 @@ class Subject:
     category: str
     importance: int
     words: str | None
+    trust: Trust = Trust.TRUSTED
 
 
 def sign(header: Header, undone: str | None = None) -> str | None:
@@ -95,12 +99,13 @@ def header(since: int | None, told: Sequence[tuple[Transition, Subject]]) -> tup
 def _bullet(transition: Transition, subject: Subject) -> str:
     words = _short(subject.words) if subject.words is not None else "a memory"
     if transition.sign == "↔merged":
-        return f"- {transition.sign}: Combined {transition.merges + 1} notes about {words}"
+        untrusted = "untrusted " if subject.trust is Trust.UNTRUSTED else ""
+        return f"- {transition.sign}: Combined {transition.merges + 1} {untrusted}notes about {words}"
     named = subject.category.replace("_", " ").capitalize()
     importance = f" (imp={subject.importance})" if transition.sign == "+created" else ""
-    return f"- {transition.sign}: [{named}] {words}{importance}"
+    return f"- {transition.sign}: {category_lead(named, subject.trust)}{words}{importance}"
 
 
 def _short(words: str) -> str:
-    line = " ".join(words.split())
+    line = one_line(words)
     return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from recollect.domain.ids import ItemId, TenantId
 from recollect.domain.level import Level
 from recollect.domain.observation import Observation
-from recollect.domain.query import Query, Result
+from recollect.domain.query import Query, Result, Source
 from recollect.domain.turn import Reason
 from recollect.errors import Invalid, NothingMore
 from recollect.policy import answer as answers
@@ -103,7 +103,7 @@ def _asking(query: Query, results: Sequence[Result], used_level: Level, attempt:
     assert query.turn_id is not None
     return Asking(
         question=query.text,
-        context=answers.context(results),
+        context=answers.context(results, framed=query.source is not Source.EVIDENCE),
         used_level=used_level,
         attempt=attempt,
         turn_id=query.turn_id,

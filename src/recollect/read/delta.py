@@ -95,4 +95,5 @@ def _subject(look: Look, transition: Transition, item: Item) -> Subject | None:
     speaking = look.store.speaking(look.principal.tenant, [item.id], readers=look.readers).get(item.id)
     if speaking is None:
         return None
-    return Subject(item.category, item.importance, served(speaking[1].content, speaking[1].bullets))
+    words = served(speaking[1].content, speaking[1].bullets)
+    return Subject(item.category, item.importance, words, item.trust)

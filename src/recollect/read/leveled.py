@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from recollect.domain.event import Event
+from recollect.domain.event import Event, Trust, least_trust
 from recollect.domain.ids import ItemId, Rev, TenantId, VersionId
 from recollect.domain.item import Episode, Item
 from recollect.domain.level import Level
 from recollect.domain.observation import Observation, Use, Used
 from recollect.domain.portion import Portion
+from recollect.domain.scope import NOBODY
 from recollect.domain.text import tokens
 from recollect.domain.turn import NEED_MORE_CONTEXT, Mode, Reason, Task
 from recollect.domain.version import Version
@@ -21,15 +22,17 @@ from recollect.policy.calendar import day_of
 from recollect.policy.distil import Draft, Material, packet, served, summarise, trace
 from recollect.policy.hammer import places
 from recollect.policy.pack import Piece, cost, pack
+from recollect.policy.rendering import frame, memory_lead, quoted
 from recollect.read import receipts, slices
 from recollect.read.look import Look
 from recollect.read.over import Made, doubt
 from recollect.read.serving import FURTHEST, Course, ask_first, course, nothing_more
-from recollect.read.shown import Shown, current
+from recollect.read.shown import Shown, current, on_lines
 from recollect.read.slices import Anchor, Slice, Threads
 
 Readable = Callable[[Iterable[ItemId]], frozenset[ItemId]]
 """Those of these memories that may be read: the gate's own answer."""
+_MOST_EVENTS = 1_000
 _LATEST = 60
 _AROUND = 2
 """Events before and after one that is asked for."""
@@ -54,6 +57,8 @@ class Leveled:
     """Whether there is more to ask for."""
     turn_id: str | None
     tokens: int
+    trust: Trust
+    """That of the memory and of the events that it shows: the least of all."""
     event: Event | None = None
     """The event that was asked for, in the place of a memory: `item` is its thread."""
     made: Sequence[Shown] = ()
@@ -101,8 +106,12 @@ class Family:
         stored = self.stored(Level.R3)
         if stored is not None or not isinstance(self.item.body, Episode):
             return stored
-        events = self._threads.seen(receipts.events(self._look, Among(self.item.id)))
-        return summarise(Material(self.item, events)) if events else None
+        return summarise(Material(self.item, self._events)) if self._events else None
+
+    @cached_property
+    def _events(self) -> list[Event]:
+        """The events of a thread that may be read, from its beginning."""
+        return self._threads.seen(receipts.events(self._look, Among(self.item.id)))
 
     @cached_property
     def anchors(self) -> list[Anchor]:
@@ -145,12 +154,19 @@ class Family:
         cited = self._threads.cited((self.item.id, bullet) for bullet in bullets)
         return Words(
             wanted,
-            _fitting(content, room),
+            _fitting(on_lines(self.item, content, bullets), room, memory_lead(self.trust)),
             bullets,
             tuple({one.event.id: one.event for one in cited}.values()),
             told.id if isinstance(told, Version) else None,
             bool(self.anchors),
         )
+
+    @cached_property
+    def trust(self) -> Trust:
+        """How far what the memory says may be believed. A thread that is not summarised yet has a trust of its own that
+        says nothing of its events."""
+        events = self._events if isinstance(self.summary, Draft) else ()
+        return least_trust((self.item.trust, *(event.trust for event in events)))
 
     def _shortened(self, wanted: Level) -> str | None:
         if self.summary is None:
@@ -161,12 +177,12 @@ class Family:
 
     def _clean(self, room: int) -> Words | None:
         stored = self.stored(Level.R4)
-        if stored is not None and self._whole_thread(stored):
-            # as it was listed, it may be abridged
+        if stored is not None:  # as it was listed, it may be abridged
             [stored] = self._look.store.versions(self._tenant, self.item.id, only=stored.id) or [stored]
-        if stored is not None and self._whole_thread(stored) and cost(stored.content) <= room:
+        whole = self._whole_thread(stored) if stored is not None and cost(stored.content) <= room else ""
+        if stored is not None and whole and cost(whole) <= room:
             events = tuple({one.event.id: one.event for one in self.anchors}.values())
-            return Words(Level.R4, stored.content, stored.bullets, events, stored.id)
+            return Words(Level.R4, whole, stored.bullets, events, stored.id)
         found = slices.cleaned(self._episode, self.anchors, room, self._worth)
         return _sliced(Level.R4, found, True, stored.id if stored and found else None)
 
@@ -178,14 +194,22 @@ class Family:
         handle = self.stored(Level.R5)
         return _sliced(Level.R5, found, bool(more), handle.id if handle else None)
 
-    def _whole_thread(self, log: Version) -> bool:
-        """Whether a clean log may be shown as it is: it holds the thread, not only what is cited, and all of it. Of a
-        very long thread each log holds a stretch."""
+    def _whole_thread(self, log: Version) -> str:
+        """The lines of a clean log, where it holds the thread, not only what is cited, and all of it; of a very long
+        thread each log holds a stretch. They are written anew from the events that it is made of, which have no private
+        words: the stored text leaves out who speaks where that would be longer than the words."""
         if not (self._look.reads_threads and isinstance(self.item.body, Episode)):
-            return False
+            return ""
         handles = {one.id: places(one) for one in self._versions if one.level is Level.R5}
         own = handles.get(log.derived_from, frozenset[int]()) if log.derived_from else frozenset[int]()
-        return all(held <= own for held in handles.values())
+        if not own or not all(held <= own for held in handles.values()):
+            return ""
+        store, first, last = self._look.store, min(own), max(own)
+        found = store.events(self._tenant, self.item.id, first, last, limit=_MOST_EVENTS, readers=NOBODY)
+        events = [event for event in found if event.seq in own]
+        if len(events) < len(own):
+            return ""
+        return "\n".join(one.lead + one.text for one in slices.clean_lines(self.item, events))
 
     def _episode(self, item_id: ItemId) -> Item | None:
         if item_id == self.item.id:
@@ -239,6 +263,7 @@ def serve(
         more=words.more,
         turn_id=turn_id,
         tokens=tokens(words.content),
+        trust=least_trust((family.trust, *(event.trust for event in words.events))),
         doubt=doubt(look, item),
     )
     return Rendered(leveled, [*turn.ignored(), Used(item.id, Use.RETRIEVED, look.now, words.version_id)])
@@ -340,10 +365,11 @@ def around_it(seq: int) -> tuple[int, int]:
 
 def around(shown: Shown, turn_id: str | None, budget_tokens: int) -> Leveled:
     """The same, as memories are served: the words themselves, with those around them as far as there is room."""
-    said = {one.id: f"{one.author}, {day_of(one.ts)}: {one.text}" for one in shown.evidence}
-    own = [said[shown.event.id]] if shown.event else []
-    whole = "\n".join(said.values())
-    content = whole if cost(whole) <= budget_tokens else _fitting("\n".join(own), budget_tokens)
+    leads = {one.id: frame(one.author, day_of(one.ts), trust=one.trust) for one in shown.evidence}
+    whole = "\n".join(leads[one.id] + quoted(one.text) for one in shown.evidence)
+    content = whole if cost(whole) <= budget_tokens else ""
+    if not content and shown.event:
+        content = _fitting(quoted(shown.event.text), budget_tokens, leads[shown.event.id])
     return Leveled(
         item=shown.item,
         rev=shown.rev,
@@ -357,6 +383,7 @@ def around(shown: Shown, turn_id: str | None, budget_tokens: int) -> Leveled:
         more=False,
         turn_id=turn_id,
         tokens=tokens(content),
+        trust=least_trust(event.trust for event in shown.evidence),
         event=shown.event,
         made=shown.made,
     )
@@ -377,15 +404,15 @@ def _sliced(wanted: Level, found: Sequence[Slice], more: bool, version_id: Versi
     return Words(wanted, "\n".join(one.text for one in ordered), bullets, events, version_id, more)
 
 
-def _fitting(content: str, room: int) -> str:
-    """The first lines of a text that fit; of a single long one, its beginning."""
-    if cost(content) <= room:
-        return content
+def _fitting(content: str, room: int, lead: str = "") -> str:
+    """The first lines of a text that fit, with what stands before it; of a single long one, its beginning."""
+    if cost(lead + content) <= room:
+        return lead + content
     kept: list[str] = []
     for line in content.split("\n"):
-        if cost("\n".join([*kept, line])) > room:
+        if cost(lead + "\n".join([*kept, line])) > room:
             break
         kept.append(line)
     if kept:
-        return "\n".join(kept)
-    return next((one.text for one in pack([Piece(content, cut=True)], room, {})), "")
+        return lead + "\n".join(kept)
+    return next((one.text for one in pack([Piece(content, lead, cut=True)], room, {})), "")

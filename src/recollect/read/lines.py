@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recollect.domain.codec import when
-from recollect.domain.event import Event, Trust
+from recollect.domain.event import Event, Trust, least_trust
 from recollect.domain.ids import ItemId, VersionId
 from recollect.domain.item import Episode, Fact
 from recollect.domain.level import Level
+from recollect.domain.lines import one_line
 from recollect.domain.query import Form, Result
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet, RangeWitness, noted, written
@@ -16,11 +17,13 @@ from recollect.policy.calendar import day_of
 from recollect.policy.categories import EVIDENCE
 from recollect.policy.distil import served
 from recollect.policy.pack import Piece
+from recollect.policy.rendering import category_lead, doubt, frame, memory_lead, quoted, statement
 from recollect.policy.telling import SERVED, telling
 from recollect.read.evidence import Proof
 from recollect.read.leveled import Words
 from recollect.read.look import Look
 from recollect.read.memories import Found
+from recollect.read.shown import on_lines
 from recollect.read.slices import Slice
 
 
@@ -63,7 +66,9 @@ def of_memory(
                 else _told(found, telling(version.bullets, worth) if told is None else told)
             )
         case Form.FULL:
-            piece = Piece(content, cut=True)
+            piece = Piece(
+                on_lines(item, content, () if shorter else version.bullets), memory_lead(item.trust), cut=True
+            )
             meta |= _described(found)
     result = Result(
         id=item.id,
@@ -78,8 +83,10 @@ def of_memory(
     return Candidate(result, item.id, piece, found.signals)
 
 
-def _line(found: Found, words: str) -> Piece:
-    return Piece(" ".join(words.split()), f"[{found.item.category}] ", cut=True)
+def _line(found: Found, words: str, bullets: Sequence[Bullet] = ()) -> Piece:
+    said = one_line(words)
+    says = said if any(bullet.quotation for bullet in bullets) else statement(said)
+    return Piece(says, category_lead(found.item.category, found.item.trust), cut=True)
 
 
 def _told(found: Found, bullets: Sequence[Bullet]) -> Piece:
@@ -87,10 +94,10 @@ def _told(found: Found, bullets: Sequence[Bullet]) -> Piece:
     it was said: whole sentences, as many as fit."""
     item, version = found.item, found.version
     if not isinstance(item.body, Episode) or not version.bullets:
-        return _line(found, served(version.content, version.bullets))
-    title = " ".join((item.body.title or _heading(version)).split())
-    spoken = tuple(" ".join(_placed(bullet).split()) for bullet in bullets[:SERVED])
-    lead = f"[{item.category}] " + (f"{title}: " if title else "")
+        return _line(found, served(version.content, version.bullets), version.bullets)
+    title = one_line(item.body.title or _heading(version))
+    spoken = tuple(one_line(_placed(bullet)) for bullet in bullets[:SERVED])
+    lead = category_lead(item.category, item.trust) + (statement(f"{title}: ") if title else "")
     return Piece(" ".join(spoken), lead, cut=True, parts=spoken)
 
 
@@ -102,7 +109,8 @@ def _heading(version: Version) -> str:
 def _placed(bullet: Bullet) -> str:
     """A sentence with its places in the thread; ids of events are too long to read."""
     places = tuple(witness for witness in bullet.witnesses if isinstance(witness, RangeWitness))
-    return noted(bullet.served, places) if places else bullet.served
+    said = bullet.served if bullet.quotation else statement(bullet.text)
+    return noted(said, places) if places else said
 
 
 def _described(found: Found) -> dict[str, object]:
@@ -132,7 +140,7 @@ def _described(found: Found) -> dict[str, object]:
 def of_event(proof: Proof, *, framed: bool = False) -> Candidate:
     """An event, word for word; framed, behind who said it and when."""
     event = proof.event
-    piece = Piece(event.text, _frame(event) if framed else "", cut=True)
+    piece = Piece(quoted(event.text), _frame(event), cut=True) if framed else Piece(event.text, cut=True)
     result = Result(
         id=event.id,
         category=EVIDENCE,
@@ -150,9 +158,9 @@ def of_both(found: Found, proof: Proof, form: Form) -> Candidate:
     about: dict[str, object] = {}
     match form:
         case Form.BULLETS:
-            piece = Piece(event.text, f"[{item.category}] {_frame(event)}", cut=True)
+            piece = Piece(quoted(event.text), category_lead(item.category) + _frame(event, item.trust), cut=True)
         case Form.FULL:
-            piece = Piece(event.text, _frame(event), cut=True)
+            piece = Piece(quoted(event.text), _frame(event, item.trust), cut=True)
             about = _described(found)
     result = Result(
         id=item.id,
@@ -160,7 +168,7 @@ def of_both(found: Found, proof: Proof, form: Form) -> Candidate:
         text=piece.lead + piece.text,
         score=round(proof.score, 4),
         related_to=found.related_to,
-        meta={**about, **_said(event), "event": event.id},
+        meta={**about, **_said(event), "trust": least_trust((event.trust, item.trust)).value, "event": event.id},
         level=Level.R5,
         version_id=found.version.id,
     )
@@ -173,7 +181,10 @@ def attributed(line: Candidate, found: Found, event: Event | None) -> Candidate:
     """A memory in words of its own, behind who said it and when; a quotation says so itself."""
     if any(bullet.quotation for bullet in found.version.bullets):
         return line
-    piece = replace(line.piece, lead=line.piece.lead + (_frame(event) if event else f"{day(found.item.origin_at)}: "))
+    trust, category = found.item.trust, found.item.category
+    unmarked = {category_lead(category, trust): category_lead(category), memory_lead(trust): ""}[line.piece.lead]
+    about = _frame(event, trust) if event else f"{day(found.item.origin_at)}{doubt(trust)}: "
+    piece = replace(line.piece, lead=unmarked + about)
     return replace(line, piece=piece, result=replace(line.result, text=piece.lead + piece.text))
 
 
@@ -204,9 +215,9 @@ def day(moment: datetime) -> str:
     return day_of(moment)
 
 
-def _frame(event: Event) -> str:
-    doubt = ", untrusted" if event.trust is Trust.UNTRUSTED else ""
-    return f"{' '.join(event.author.split())}, {day(event.ts)}{doubt}: "
+def _frame(event: Event, trust: Trust = Trust.TRUSTED) -> str:
+    """Who said an event and when; `trust`: that of the memory it stands for, which may rest on others as well."""
+    return frame(event.author, day(event.ts), trust=least_trust((event.trust, trust)))
 
 
 def of_slice(one: Slice, score: float) -> Candidate:

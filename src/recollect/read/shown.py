@@ -7,14 +7,17 @@ from typing import Protocol, TypeVar
 
 from recollect.domain.event import Event
 from recollect.domain.ids import Rev, VersionId
-from recollect.domain.item import Item
+from recollect.domain.item import Episode, Item
 from recollect.domain.level import Derivation, Level
 from recollect.domain.portion import Portion, Spot
 from recollect.domain.version import Version
+from recollect.domain.witness import Bullet
 from recollect.holdings import VersionOutline
 from recollect.policy import level
+from recollect.policy.calendar import day_of
 from recollect.policy.distil import served
 from recollect.policy.lifecycle import held
+from recollect.policy.rendering import frame, quoted, quoted_summary, statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,10 @@ class Shown:
         if self.current is None:
             return ""
         if self.current.level is Level.R5:
-            return "\n".join(event.text for event in self.evidence)
+            if len(self.evidence) == 1:
+                return self.evidence[0].text
+            said = [(frame(one.author, day_of(one.ts), trust=one.trust), one.text) for one in self.evidence]
+            return "\n".join(lead + quoted(text) for lead, text in said)
         return served(self.current.content, self.current.bullets)
 
 
@@ -75,6 +81,14 @@ class Graded(Protocol):
 
 
 V = TypeVar("V", bound=Graded)
+
+
+def on_lines(item: Item, content: str, bullets: Sequence[Bullet] = ()) -> str:
+    """The words of a version as they are served: a summary on the lines that it is written on, anything else with every
+    further line quoted; and the first one too, where it says itself what only a frame says."""
+    if isinstance(item.body, Episode):
+        return quoted_summary(content)
+    return quoted(content) if any(bullet.quotation for bullet in bullets) else quoted(statement(content))
 
 
 def current(item: Item, versions: Sequence[V]) -> V | None:

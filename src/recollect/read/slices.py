@@ -9,15 +9,16 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from recollect.domain.event import Event, Trust
+from recollect.domain.event import Event, Trust, least_trust
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Item
 from recollect.domain.level import Level
 from recollect.domain.witness import Bullet, ChunkWitness, EventWitness, RangeWitness
 from recollect.holdings import Placed
 from recollect.policy.chunks import chunks
-from recollect.policy.distil import Material, clean
+from recollect.policy.distil import Material, clean_turns
 from recollect.policy.pack import Piece, cost, pack, worth_of
+from recollect.policy.rendering import frame, quoted
 from recollect.read.look import Look
 
 RADII = (1, 4, 16, 64, 256)
@@ -69,8 +70,7 @@ class Slice:
 
     @property
     def trust(self) -> Trust:
-        doubtful = any(event.trust is Trust.UNTRUSTED for event in self.events)
-        return Trust.UNTRUSTED if doubtful else Trust.TRUSTED
+        return least_trust(event.trust for event in self.events)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +89,13 @@ class _Part:
 
     @property
     def piece(self) -> Piece:
-        part = f", part {self.number} of {self.count}" if self.number else ""
-        doubt = ", untrusted" if self.event.trust is Trust.UNTRUSTED else ""
-        who = " ".join(self.event.author.split())
-        seq = self.event.seq
-        return Piece(self.text, f"[s:{seq}-{seq}] {who}, {self.event.ts:%Y-%m-%d %H:%M}{part}{doubt}: ", cut=True)
+        part = [f"part {self.number} of {self.count}"] if self.number else []
+        event, at = self.event, f"[s:{self.event.seq}-{self.event.seq}] "
+        return Piece(
+            quoted(self.text),
+            at + frame(event.author, f"{event.ts:%Y-%m-%d %H:%M}", *part, trust=event.trust),
+            cut=True,
+        )
 
 
 class Threads:
@@ -199,7 +201,7 @@ def _filled(parts: Sequence[_Part], room: int, worth: Mapping[str, float]) -> li
     kept = kept or packed[:1]
     left, taken = room - sum(cost(text) for _, text in kept), {part.unit for part, _ in kept}
     for part in parts:
-        whole = part.piece.lead + part.text
+        whole = part.piece.lead + part.piece.text
         if part.unit not in taken and (price := cost(whole)) <= left:
             kept.append((part, whole))
             left -= price
@@ -215,24 +217,42 @@ def cleaned(
     """The same events as the clean log has them: without noise, without repeats."""
     runs = [run for run in _runs(anchors) if episodes(run[0].event.item_id) is not None]
     runs.sort(key=lambda run: min(anchor.rank for anchor in run))
-    pieces = [Piece(_clean(episodes, run, worth), cut=True) for run in runs[:_MOST_PACKED]]
+    lines = [(run, line) for run in runs[:_MOST_PACKED] for line in _clean(episodes, run, worth)][:_MOST_PACKED]
+    kept: dict[int, tuple[Sequence[Anchor], list[str]]] = {}
+    for one in pack([line for _, line in lines], room, worth):
+        run = lines[one.place][0]
+        kept.setdefault(id(run), (run, []))[1].append(one.text)
     return [
         Slice(
-            tuple(anchor.event for anchor in runs[one.place]),
-            one.text,
+            tuple(anchor.event for anchor in run),
+            "\n".join(texts),
             Level.R4,
-            tuple(dict.fromkeys(anchor.of for anchor in runs[one.place] if anchor.of)),
-            min(anchor.rank for anchor in runs[one.place]),
+            tuple(dict.fromkeys(anchor.of for anchor in run if anchor.of)),
+            min(anchor.rank for anchor in run),
         )
-        for one in pack(pieces, room, worth)
+        for run, texts in kept.values()
     ]
 
 
-def _clean(episodes: Callable[[ItemId], Item | None], run: Sequence[Anchor], worth: Mapping[str, float]) -> str:
+def _clean(episodes: Callable[[ItemId], Item | None], run: Sequence[Anchor], worth: Mapping[str, float]) -> list[Piece]:
     episode = episodes(run[0].event.item_id)
     assert episode is not None
     events = [replace(anchor.event, text=_meant(anchor, worth), chunks=()) for anchor in run]
-    return clean(Material(episode, events)).content
+    return clean_lines(episode, events)
+
+
+def clean_lines(episode: Item, events: Sequence[Event]) -> list[Piece]:
+    """The clean log of some events of a thread, as it is served: every line says where, who, when, and what is
+    untrusted. The stored one leaves that out where it would be longer than the words."""
+    return [
+        Piece(
+            quoted(turn.text),
+            f"[{turn.places}] "
+            + frame(turn.author, f"{turn.said_at:%Y-%m-%d}", trust=least_trust(one.trust for one in turn.events)),
+            cut=True,
+        )
+        for turn in clean_turns(Material(episode, events))
+    ]
 
 
 def _meant(anchor: Anchor, worth: Mapping[str, float]) -> str:

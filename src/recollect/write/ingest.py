@@ -18,6 +18,7 @@ from recollect.domain.event import STATED, Event
 from recollect.domain.ids import EventId, ItemId, JobId, Rev
 from recollect.domain.item import LONGEST_VALUE, Active, Artifact, Episode, Fact, Item, Visibility
 from recollect.domain.job import Job
+from recollect.domain.lines import one_line_names
 from recollect.domain.scope import Principal, Scope, actor
 from recollect.domain.text import name
 from recollect.errors import Forbidden, KeyReused, Repeated, Stale
@@ -90,6 +91,7 @@ class Ingest:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
         asked = replace(statement, author=statement.author or self.principal.id)
         digest = _digest("remember", self.scope, self.visibility, asked) if key else ""
+        one_line_names({"the category": statement.category, "the topic": statement.topic_key, "a tag": statement.tags})
         said = trust.of_statement(self.principal, statement.author, statement.text, statement.trust)
         stated, found = clean(replace(statement, author=said.author, trust=said.trust))
 
@@ -224,7 +226,9 @@ class Ingest:
         if held:
             self._may(held.item)
             return held, self._revived(held, now, owner)
-        body = blank or Episode()
+        body, scope = blank or Episode(), self.scope
+        given = {"user_id": scope.user_id, "project_id": scope.project_id, "thread_id": scope.thread_id}
+        one_line_names({**given, "the topic": topic, "an artifact": [artifact.ref for artifact in body.artifacts]})
         episode = owner.item(ItemId(self.clock.mint()), body, now, category="episode", topic_key=topic)
         self._may(episode)
         return Held(episode, UNWRITTEN, withdrawn=False), [Create(episode)]
@@ -311,6 +315,7 @@ class Ingest:
         return replace(message, author=said.author, trust=said.trust, meta={**message.meta, **said.meta})
 
     def _event(self, thread: Held, message: Message, now: datetime) -> Event:
+        one_line_names({"the author": message.author, "the role": message.role})
         return Event(
             id=EventId(self.clock.mint()),
             item_id=thread.item.id,

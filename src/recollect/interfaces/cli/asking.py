@@ -9,6 +9,7 @@ from recollect.errors import checked
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
 from recollect.interfaces.cli.paper import clean, line, say, styled
+from recollect.policy.rendering import category_lead, frame, unquoted
 
 if TYPE_CHECKING:
     from recollect.domain.event import Event
@@ -123,13 +124,15 @@ def _result(result: "Result", why: "Mapping[str, object]", *, framed: bool) -> N
             (related, "dim"),
         )
     )
-    words = result.text.removeprefix(f"[{result.category}] ")
-    if quoted:
+    words = result.text.removeprefix(category_lead(result.category))
+    words = words if "witness" in result.meta else unquoted(words)  # an excerpt has frames of its own
+    if quoted or "\n" in words:
         paper.quote(words, indent=2)
-        if not said:
+        if not said and quoted:
             _about({name: value for name, value in result.meta.items() if name not in _OF_EVENT})
     else:
         say(styled(clean(words)), indent=2)
+    if not quoted:
         _about(result.meta)
     signals = why.get("signals", why)
     if isinstance(signals, Mapping) and signals:
@@ -143,7 +146,9 @@ def _said(meta: "Mapping[str, object]", *, framed: bool) -> str:
         return line(f"excerpt {witness} of")
     if framed:
         return line(f"message {meta.get('seq')} of")
-    return line(f"{meta.get('author')}, {str(meta.get('ts'))[:16].replace('T', ' ')} UTC, message {meta.get('seq')} of")
+    at = f"{str(meta.get('ts'))[:16].replace('T', ' ')} UTC"
+    who = frame(str(meta.get("author")), at, trust=str(meta.get("trust")))
+    return line(f"{who.removesuffix(': ')}, message {meta.get('seq')} of")
 
 
 def _about(meta: "Mapping[str, object]") -> None:
@@ -174,7 +179,7 @@ def _quote(events: "Sequence[Event]") -> None:
     from recollect.interfaces.cli import describe
 
     for event in events[:_QUOTED]:
-        who = f"{clean(event.author)}, {describe.minute(event.ts)}: "
+        who = frame(event.author, describe.minute(event.ts), trust=event.trust)
         say(styled(("│ ", "magenta"), (who, "dim"), (_short(event.text), "italic")), indent=4)
     if len(events) > _QUOTED:
         say(styled((f"│ and {len(events) - _QUOTED} more", "dim")), indent=4)

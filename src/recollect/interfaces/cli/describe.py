@@ -28,7 +28,7 @@ from recollect.domain.item import STATES, Active, Archived, Expired, Item, SoftD
 from recollect.domain.journal import Entry
 from recollect.domain.level import Level
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness, Witness
-from recollect.interfaces.cli.paper import clean
+from recollect.interfaces.cli.paper import continued, line
 from recollect.interfaces.documents import Field, changed, parts
 
 
@@ -49,18 +49,18 @@ def whose(item: Item) -> str:
     """Who may see a memory, in a word or two."""
     match item.visibility:
         case Visibility.USER_PRIVATE:
-            return clean(f"{item.user_id}")
+            return line(f"{item.user_id}")
         case Visibility.PROJECT_SHARED:
-            return clean(f"project {item.project_id}")
+            return line(f"project {item.project_id}")
         case Visibility.SYSTEM:
             return "everybody"
         case Visibility.AGENT_SILO:
-            return clean(f"silo of {item.agent_id}")
+            return line(f"silo of {item.agent_id}")
 
 
 def who(entry: Entry) -> str:
     header = entry.header
-    return clean(f"{header.actor_agent} for {header.actor}" if header.actor_agent else header.actor)
+    return line(f"{header.actor_agent} for {header.actor}" if header.actor_agent else header.actor)
 
 
 def value(thing: object) -> str:
@@ -80,23 +80,23 @@ def value(thing: object) -> str:
             return "active"
         case Archived() | Expired() | SoftDeleted():
             name = STATES[type(thing)].replace("soft_", "")
-            return clean(f"{name} ({thing.reason})" if thing.reason else name)
+            return line(f"{name} ({thing.reason})" if thing.reason else name)
         case str() | int() | float():
-            return clean(str(thing))
+            return continued(str(thing))
         case tuple():
             return ", ".join(value(part) for part in cast(tuple[object, ...], thing))
         case _ if is_dataclass(thing):
             return _body(thing)
         case _:
-            return clean(codec.canonical(thing))
+            return continued(codec.canonical(thing))
 
 
 def _body(thing: object) -> str:
     """A dataclass by its fields that say something; `Fact(value=…)` is its value."""
     said = {name: part for name, part in parts(thing).items() if name != "is" and part not in ("", [], {}, 1.0)}
     if list(said) == ["value"]:
-        return clean(str(said["value"]))
-    return clean(", ".join(f"{name} {part}" for name, part in said.items())) or "—"
+        return continued(str(said["value"]))
+    return continued(", ".join(f"{name} {part}" for name, part in said.items())) or "—"
 
 
 # -- witnesses and rollbacks --------------------------------------------------------------------------------

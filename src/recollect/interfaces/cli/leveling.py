@@ -62,7 +62,7 @@ def levels(
             before, after = _pair(memory, item_id, family, named)
             _differences(before, after, json)
         elif named:
-            _words(_read(memory, item_id, named[0]), json)
+            _words(_read(memory, item_id, named[0]), memory.item(item_id), json)
         else:
             _family(memory.item(item_id), family, json)
 
@@ -136,17 +136,21 @@ def _standing(item: "Item") -> str:
     return " · ".join(parts)
 
 
-def _words(version: "Version", json: bool) -> None:
+def _words(version: "Version", item: "Item", json: bool) -> None:
     from recollect.domain.ids import short
     from recollect.interfaces.levels import version_document
 
     if json:
-        paper.document(version_document(version))
+        paper.document(version_document(version, item))
         return
     paper.box(
-        styled((short(version.id), "bold cyan"), (f" {version.level.name}", "cyan")),
+        styled((short(version.id), "bold cyan"), (f" {version.level.name}", "cyan"), _doubt(item.trust)),
         styled(clean(served(version.content, version.bullets))),
     )
+
+
+def _doubt(trust: str) -> tuple[str, str]:
+    return ("" if trust == "trusted" else f" · {trust}", "yellow")
 
 
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -244,6 +248,7 @@ def _served(leveled: "Leveled") -> None:
 
     name = short(leveled.item.id)
     title = styled((name, "bold cyan"), (f" {leveled.used_level.name}", "cyan"), (f" · {leveled.tokens:,} tokens", ""))
+    title += styled(_doubt(leveled.trust))
     paper.box(title, styled(clean(leveled.content)))
     then = f"More: recollect more {name} --turn {leveled.turn_id}" if leveled.more else "That is all there is."
     say(styled((then, "dim")))

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recollect.domain.lines import framed_name
 from recollect.domain.portion import MOST
 from recollect.errors import checked
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
-from recollect.interfaces.cli.paper import Column, clean, line, say, styled
+from recollect.interfaces.cli.paper import Column, clean, continued, line, say, styled
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from recollect.domain.portion import Portion
     from recollect.domain.version import Version
     from recollect.memory import Memory
-    from recollect.policy.distil import served
-from recollect.read.shown import Shown
+    from recollect.read.shown import Shown
 
 commands = Commands()
 
@@ -138,10 +138,14 @@ def _list(lines: "Sequence[Shown]", limit: int, *, with_state: bool) -> None:
         say(styled((f"\nOlder ones: recollect show --before {short(lines[-1].item.id)}", "dim")))
 
 
+def _doubt(trust: str) -> str:
+    return "" if trust == "trusted" else f" · {trust}"
+
+
 def _words(one: "Shown") -> "Text":
     if one.words:
         tags = "".join(f"  #{line(tag)}" for tag in one.item.tags)
-        return styled(line(one.words), (tags, "green"))
+        return styled(line(one.words), (tags, "green"), (_doubt(one.item.trust), "yellow"))
     named = f"thread {line(one.item.thread_id)}" if one.item.thread_id else one.item.kind
     return styled((named, "dim italic"))
 
@@ -184,7 +188,8 @@ def _event(shown: "Shown", event: "Event") -> None:
     say()
     say(styled((f"event {event.seq} of thread {short(event.item_id)} · id {event.id}", "dim")))
     for one in shown.made:
-        say(styled("made of it: ", (short(one.item.id), "cyan"), f" {line(one.words)}", (f" · {one.held}", "dim")))
+        about = ((f" · {one.held}", "dim"), (_doubt(one.item.trust), "yellow"))
+        say(styled("made of it: ", (short(one.item.id), "cyan"), f" {line(one.words)}", *about))
 
 
 def _words_of(shown: "Shown", evidence: "Sequence[Event]") -> None:
@@ -197,7 +202,8 @@ def _words_of(shown: "Shown", evidence: "Sequence[Event]") -> None:
     if version is None or version.level is Level.R5:
         return
     derived = f" · {version.derivation.value}" if version.derivation else ""
-    title = styled((short(shown.item.id), "bold cyan"), (f" {version.level.name}{derived}", "cyan"))
+    doubt = (_doubt(shown.item.trust), "yellow")
+    title = styled((short(shown.item.id), "bold cyan"), (f" {version.level.name}{derived}", "cyan"), doubt)
     paper.box(title, _sentences(version, evidence))
 
 
@@ -205,20 +211,22 @@ def _sentences(version: "Version", evidence: "Sequence[Event]") -> "Text":
     from recollect.interfaces.cli import describe
 
     if not version.bullets:
+        from recollect.policy.distil import served
+
         return styled(clean(served(version.content, version.bullets)))
     parts: list[str | tuple[str, str]] = []
     section = ""
     for number, bullet in enumerate(version.bullets):
         if bullet.section != section:
             section = bullet.section
-            parts += ["\n" if number else "", (clean(section), "bold"), "" if number else "\n"]
+            parts += ["\n" if number else "", (line(section), "bold"), "" if number else "\n"]
         found = [describe.attested(witness, evidence) for witness in bullet.witnesses]
         marks = "".join(f" [{place}]" for place in dict.fromkeys(place for places in found for place in places))
         unseen = "" if all(found) else " [evidence out of sight]"
         parts += [
             "\n" if number else "",
             "- " if section else "",
-            clean(bullet.served),
+            continued(bullet.served),
             (marks, "bold magenta"),
             (unseen, "yellow"),
         ]
@@ -263,7 +271,7 @@ def _evidence(shown: "Shown", evidence: "Sequence[Event]") -> None:
         for place in describe.attested(witness, evidence):
             reasons.setdefault(place, {}).update({witness.reason: None} if witness.reason else {})
     for place, event in enumerate(evidence, 1):
-        why = ", ".join(clean(reason) for reason in reasons.get(place, {}))
+        why = ", ".join(line(reason) for reason in reasons.get(place, {}))
         say()
         say(styled((f"[{place}] ", "bold magenta"), *_told(event), (f" · {why}" if why else "", "")))
         say(styled((f"event {event.seq} of thread {short(event.item_id)}", "dim")), indent=4)
@@ -281,13 +289,13 @@ def tell_events(events: "Sequence[Event]") -> None:
 def _told(event: "Event") -> list[str | tuple[str, str]]:
     from recollect.interfaces.cli import describe
 
-    role = f" ({clean(event.role)})" if event.role else ""
+    role = f" ({line(event.role)})" if event.role else ""
     at = f" · {describe.when(event.ts)} {describe.zone(event.ts)}"
     return [
-        (clean(event.author), "bold"),
+        (line(framed_name(event.author)), "bold"),
         role,
         at,
-        ("" if event.trust.value == "trusted" else " · untrusted", "yellow"),
+        (_doubt(event.trust), "yellow"),
     ]
 
 
@@ -396,7 +404,7 @@ def _entry(entry: "Entry") -> None:
         )
     )
     if header.cause:
-        say(styled((f"caused by {header.cause}", "dim")), indent=2)
+        say(styled((f"caused by {line(header.cause)}", "dim")), indent=2)
     change = entry.change
     if change is None:
         say(styled(("what it said was erased", "yellow")), indent=2)

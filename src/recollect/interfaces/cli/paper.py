@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     Words = str | Text
 
 # Memories are other people's words: what would steer a terminal, or turn its text around, is shown and not obeyed.
-_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-_STEERING_IN_JSON = re.compile(r"[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # JSON itself spells out the others
+_UNSEEN = r"\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff"
+_STEERING = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{_UNSEEN}]")
+_STEERING_IN_JSON = re.compile(rf"[\x7f-\x9f{_UNSEEN}]")  # JSON itself spells out the others
 
 
 @cache
@@ -46,7 +47,17 @@ def prepare() -> None:
 
 def clean(text: str) -> str:
     """The text with every control character made visible."""
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text.replace("\r\n", "\n"))
+    return _STEERING.sub(_spelt, text.replace("\r\n", "\n"))
+
+
+def _spelt(found: re.Match[str]) -> str:
+    """A character as JSON spells it."""
+    return json.dumps(found[0])[1:-1]
+
+
+def continued(text: str) -> str:
+    """The text with every further line behind a bar: none of them passes for a line of ours."""
+    return clean(text).replace("\n", "\n│ ")
 
 
 def line(text: str) -> str:
@@ -79,7 +90,8 @@ def box(title: "Text", body: "Text") -> None:
     """A text set apart, under its title."""
     if not _out().is_terminal:
         say(title)
-        say(body, indent=2)
+        for part in body.split("\n", allow_blank=True):
+            say(styled("│ ") + part, indent=2)
         return
     from rich import box as boxes
     from rich.panel import Panel
@@ -176,7 +188,7 @@ def _plain_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> No
 def document(value: object) -> None:
     """One JSON document. Control characters are spelt as JSON escapes: it reads back the same."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    write(_STEERING_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    write(_STEERING_IN_JSON.sub(_spelt, text))
 
 
 def write(text: str) -> None:

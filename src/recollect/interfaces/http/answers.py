@@ -13,6 +13,7 @@ from recollect.interfaces.http.examples import MEMORY_ID, VERSION_ID
 __all__ = ["MEMORY_ID", "VERSION_ID"]
 
 LevelName = Literal["R1", "R2", "R3", "R4", "R5"]
+TrustName = Literal["trusted", "untrusted"]
 Why = Literal["audit", "dispute", "uncertainty"]
 
 
@@ -79,6 +80,7 @@ class ResultAnswer(BaseModel):
     text: str
     score: float = Field(description="Calibrated, from 0 to 1.")
     level: LevelName = Field(description="How close to the evidence this one is.")
+    trust: TrustName = Field(description="How far it may be believed: the least of all that it rests on.")
     related_to: str | None = Field(default=None, description="The result that this one is related to.")
     meta: dict[str, Any] | None = Field(default=None, description="With return: full, and for events.")
 
@@ -186,6 +188,7 @@ class LeveledAnswer(BaseModel):
     witnesses_available: bool
     turn_id: str | None = Field(alias="turn_id")
     tokens: int
+    trust: TrustName = Field(description="That of the memory and the events that it shows: the least of all.")
     rev: int
     memory: dict[str, Any] = Field(description="The memory's own fields; of an event, those of its thread.")
     event: EventAnswer | None = Field(default=None, description="The event, where its id was asked for.")
@@ -227,6 +230,7 @@ class VersionAnswer(BaseModel):
     derivation_kind: str | None
     derived_from_version_id: str | None
     quality_score: float | None
+    trust: TrustName = Field(description="How far the memory may be believed.")
     content: str
     bullets: list[BulletAnswer]
 

@@ -34,6 +34,7 @@ _RESULT: JsonDict = {
     "text": "[decisions] The release train leaves on Thursdays at 14:00 UTC.",
     "score": 0.91,
     "level": "R3",
+    "trust": "trusted",
 }
 QUERIED: JsonDict = {
     "header": [],
@@ -112,6 +113,7 @@ LEVELED: JsonDict = {
     "witnessesAvailable": True,
     "turn_id": None,
     "tokens": 25,
+    "trust": "trusted",
     "rev": 42,
     "memory": {"id": MEMORY_ID, "kind": "episode", "category": "event", "importance": 3, "state": "active"},
 }
@@ -125,7 +127,7 @@ _R3: JsonDict = {
     "qualityScore": None,
 }
 VERSIONS: JsonDict = {"id": MEMORY_ID, "versions": [{**_R3, "tokens": 25, "active": True}], "next": None}
-VERSION: JsonDict = {**_R3, "memoryItemId": MEMORY_ID, "content": _CONTENT, **_BULLETS}
+VERSION: JsonDict = {**_R3, "memoryItemId": MEMORY_ID, "trust": "trusted", "content": _CONTENT, **_BULLETS}
 STANDING: JsonDict = {
     "id": MEMORY_ID,
     "state": "active",

@@ -1,6 +1,7 @@
 """A memory through its five lengths: raw, clean, summarised, a packet of anchors, one word. Pure and deterministic."""
 
 from recollect.policy.distil.cleaning import clean as clean
+from recollect.policy.distil.cleaning import clean_turns as clean_turns
 from recollect.policy.distil.form import WrittenBullet as WrittenBullet
 from recollect.policy.distil.form import WrittenSummary as WrittenSummary
 from recollect.policy.distil.material import Draft as Draft

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from recollect.domain.event import Event
+from recollect.domain.event import Event, Trust
 from recollect.domain.level import Level
 from recollect.domain.text import MAX_TEXT, tokens
 from recollect.domain.witness import written
@@ -28,14 +29,39 @@ class _Line:
     words: frozenset[str] = field(default_factory=frozenset[str])
 
 
+@dataclass(frozen=True, slots=True)
+class CleanTurn:
+    """A turn of the log: what was said, by whom, when and where, with the events that say the same."""
+
+    events: Sequence[Event]
+    text: str
+    places: str
+
+    @property
+    def author(self) -> str:
+        return self.events[0].author
+
+    @property
+    def said_at(self) -> datetime:
+        return self.events[0].ts
+
+
+def clean_turns(material: Material) -> list[CleanTurn]:
+    """The turns that a clean log is made of."""
+    lines = _telling(material)
+    texts = _fitted(lines)
+    return [
+        CleanTurn(line.events, text, written(witnesses(material.item.id, line.events)))
+        for line, text in zip(lines, texts, strict=True)
+    ]
+
+
 def clean(material: Material) -> Draft:
     """The turns as lines "[s:3-3] author, date: text", without noise; what is said again is one line with all its
     places, and the date stands where the day changes. Where turns are so short that this is longer than their words,
     places, names and at last both are left out. Where nothing but noise is left, the noise is kept: a log is never
     empty."""
-    lines = _lines([event for event, before in _pairs(material.events) if not is_noise(event, before)])
-    if not lines:
-        lines = _lines(material.events)
+    lines = _telling(material)
     if not lines:
         raise ValueError("a memory without events has no R4: give the events that it rests on")
     raw = tokens("\n".join(event.text for event in material.events))
@@ -43,6 +69,12 @@ def clean(material: Material) -> Draft:
     content = next((form for form in forms if tokens(form) <= raw), min(forms, key=len))
     kept = sum(len(line.events) for line in lines) / max(1, len(material.events))
     return Draft(Level.R4, content[:MAX_TEXT], (), round(kept, 3))
+
+
+def _telling(material: Material) -> list[_Line]:
+    """What is left without noise; where that is nothing, the noise."""
+    found = _lines([event for event, before in _pairs(material.events) if not is_noise(event, before)])
+    return found or _lines(material.events)
 
 
 def _forms(material: Material, lines: Sequence[_Line], texts: Sequence[str]) -> Iterator[str]:
@@ -77,13 +109,13 @@ def _pairs(events: Sequence[Event]) -> list[tuple[Event, Event | None]]:
 
 def _lines(events: Sequence[Event]) -> list[_Line]:
     found: list[_Line] = []
-    known: dict[tuple[str, str, tuple[str, ...]], list[_Line]] = {}
+    known: dict[tuple[str, Trust, str, tuple[str, ...]], list[_Line]] = {}
     for event in events:
         line = _Line([event], tidied(event) or event.text.strip())
         numbers = tuple(_NUMBER.findall(line.text))
         words = _WORD.findall(line.text.lower())
         line.words = frozenset(words)
-        alike = known.setdefault((event.author, " ".join(words[:2]), numbers), [])
+        alike = known.setdefault((event.author, event.trust, " ".join(words[:2]), numbers), [])
         earlier = next((other for other in alike[-_MOST_COMPARED:] if _same(line, other)), None)
         if earlier is None:
             alike.append(line)

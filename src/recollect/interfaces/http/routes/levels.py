@@ -85,7 +85,7 @@ def version(id: Id, version_id: VersionName, acting: Acting) -> Response:
     For moderators and admins."""
     item_id = named(acting, id)
     found = acting.version(item_id, levels.version_named(acting, item_id, version_id))
-    return Json(levels.version_document(found))
+    return Json(levels.version_document(found, acting.item(item_id)))
 
 
 @room.put("/{id}/active/{versionId}", response_model=answers.StandingAnswer)
