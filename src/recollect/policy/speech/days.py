@@ -13,6 +13,10 @@ from recollect.policy.calendar import MONTHS, SEASONS, WEEKDAYS, Grain, Period
 from recollect.policy.dates import Mention, mentions
 
 REACH = timedelta(days=120)
+_READ = 4_000
+"""Characters that are read for times: a longer text tells of many, and holds from none of them to another."""
+_AROUND = 600
+"""Characters before and behind a time in which it is told how it is meant."""
 _CLAUSE = re.compile(r"[,;:.!?] |\n| (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
     r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should(?!'ve| have)|plan\w*|due|deadline|"
@@ -104,13 +108,16 @@ def dated(words: str, at: datetime, before: str = "") -> Dated:
     """What is meant by the times in words that were said at that moment; `before`: what they answer."""
     meant: list[Meant] = []
     since = until = None
+    words = words[:_READ]
     found = _joined(words, mentions(words, at.date()))
     year = _YEAR.search(f"{before} {words}") is not None
     for mention in found:
-        period = _sure(words, mention, at.date(), alone=len(found) == 1, year=year)
+        from_ = max(0, mention.start - _AROUND)
+        near, here = words[from_ : mention.end + _AROUND], mention.moved(-from_)
+        period = _sure(near, here, at.date(), alone=len(found) == 1, year=year)
         if period is None:
             continue
-        before, said = words[: mention.start], words[mention.start : mention.end].lower()
+        before, said = near[: here.start], near[here.start : here.end].lower()
         if _UNTIL.search(before) or said.startswith(("until ", "till ")):
             until = _moment(period.last, at.tzinfo, end=True)
         elif _SINCE.search(before) or said.startswith("since "):
