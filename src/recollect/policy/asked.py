@@ -82,9 +82,9 @@ _FRAMES = tuple(
 _TAILS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
-        r"(?<![,\s])[,\s]*+\b(?:in|across|throughout|during|over|from|based on)\s+(?:all\s+)?(?:of\s+)?(?:our|my|the|these|those|"
-        r"this|past|previous|earlier)\s+(?:\w+\s+)?(?:conversations?|chats?|discussions?|messages?|sessions?|talks?|"
-        r"exchanges?)\b",
+        r"(?<![,\s])[,\s]*+\b(?:in|across|throughout|during|over|from|based on)\s+(?:all\s+)?(?:of\s+)?"
+        r"(?:our|my|the|these|those|this|past|previous|earlier)\s+(?:\w+\s+)?"
+        r"(?:conversations?|chats?|discussions?|messages?|sessions?|talks?|exchanges?)\b",
         r"(?<![,\s])[,\s]*+\b(?:in|by) (?:chronological )?order\b",
         r"(?<![,\s])[,\s]*+\b(?:so far|over time)\b",
         r"\b(?:that )?(?:i|we)(?:'ve| have)? (?:discussed|talked about|mentioned|brought up|told you|shared|said)\b",

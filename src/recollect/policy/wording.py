@@ -33,9 +33,7 @@ PRONOUNS = frozenset(
     herself they them their theirs themselves it its itself""".split()
 )
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:[\u2019'][^\W\d_]+)*(?!\w)")
-LITERAL = re.compile(
-    r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]{0,1200}”|(?<![^\s`\"”])(?:\S{1,300}@\S+|\S{0,300}[/\\]\S*)"
-)
+LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]{0,600}”|(?<![^\s`\"”])(?:\S{1,300}@\S+|\S{0,300}[/\\]\S*)")
 """A path or an address goes to the end of its word, from where the word begins or a quotation in it ends."""
 _SHOUT = re.compile(r"!|\?\s*$|\b(?:lol|haha+|omg|wtf|yay|ugh|wow)\b", re.IGNORECASE)
 _END = re.compile(r"(?<![.!?…])[.!?…]++[)\"'”\u2019\]]*+(?=\s++\S)")

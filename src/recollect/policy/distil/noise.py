@@ -48,16 +48,17 @@ def tidied(event: Event) -> str:
     which are counted. What a tool prints while it works is left out."""
     lines = [line.rstrip() for line in event.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     if event.role in _TOOLS:
-        lines = [line for line in lines if not _PROGRESS.match(line)]
+        lines = [line for line in lines if not line or not _PROGRESS.match(line)]
     kept: list[str] = []
     times = 1
     for line in lines:
         if kept and line and line == kept[-1]:
             times += 1
             continue
-        kept[-1:] = _counted(kept[-1:], times)
+        if times > 1:
+            kept[-1:] = _counted(kept[-1:], times)
+            times = 1
         kept.append(line)
-        times = 1
     kept[-1:] = _counted(kept[-1:], times)
     return _BLANKS.sub("\n\n", "\n".join(kept)).strip()
 

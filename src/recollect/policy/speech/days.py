@@ -5,8 +5,8 @@ A day without a year is of the nearest year within 120 days. A day that recurs i
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 
 from recollect.domain.quotation import Meant
 from recollect.policy import calendar
