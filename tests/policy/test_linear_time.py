@@ -72,7 +72,7 @@ def weakness(used: Used) -> str:
         def make(length: int, head: str = head, again: str = again, end: str = end) -> str:
             return head + again * max(1, length // len(again)) + end
 
-        if wrong := super_linear(used.run, make, 1_500):
+        if wrong := super_linear(used.run, make, 1_200):
             return f"{used.where}: {head!r} + {again!r} again and again + {end!r}: {wrong}"
     return ""
 
@@ -167,5 +167,5 @@ def hostile(entry: str) -> Iterator[tuple[str, Callable[[int], str]]]:
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_an_entry_costs_no_more_than_the_length_of_a_text(entry: str) -> None:
     for name, make in hostile(entry):
-        wrong = super_linear(ENTRIES[entry], make, 3_000)
+        wrong = super_linear(ENTRIES[entry], make, 2_500)
         assert not wrong, f"{entry} of {name}: {wrong}"
