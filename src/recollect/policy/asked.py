@@ -14,6 +14,8 @@ MOST_WORDS = 24
 """Words that are looked for. Of a whole message as a question the rarest are enough, and tell more."""
 STATEMENT = 14
 """From so many words on a text is a statement: what it says is looked for, whatever it asks besides."""
+_LONGEST = 2_000
+"""Characters of a question that asks for days; a longer one is a statement, also where it says one thing all over."""
 
 _ENGLISH = """
 a an the and or but if then than so as of at by for from in into on onto to with without about over under up
@@ -177,7 +179,7 @@ def asked(text: str, at: date) -> Asked:
     matter = _matter(text)
     found = words(matter)
     names = frozenset(_lower(name) for name in _NAME.findall(text)) - _STOP - _META
-    if len(found) >= STATEMENT:
+    if len(found) >= STATEMENT or len(text) > _LONGEST:
         return Asked(matter=matter, words=found, core=found, names=names, statement=True)
     times = mentions(text, at, back=True)
     timeless = frozenset(words(_outside(matter, mentions(matter, at, back=True))))

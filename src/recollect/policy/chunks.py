@@ -10,9 +10,10 @@ LONGEST = 800
 """Characters of a chunk at most: 200 tokens, since embedders read about 256 word pieces."""
 MANY = 32
 """Chunks that are found by their meaning whatever they hold; of more, those that say something new."""
-_NEW, _LETTERS = 0.2, 0.4
+_NEW, _LETTERS, _WORDS = 0.2, 0.4, 16
 """What is left of a chunk that says something new when it is packed behind those before it, and the share of letters
-that prose, code and logs have."""
+and the different words that prose, code and logs have."""
+_WORD = re.compile(r"[^\W_]+")
 
 _PAUSES = (re.compile(r"\n\s*\n"), re.compile(r"(?<=[.!?。！？])\s"), re.compile(r"\n"), re.compile(r"\s"))  # noqa: RUF001
 
@@ -54,6 +55,11 @@ def telling(text: str, spans: Sequence[Span]) -> list[int]:
         chunk = text[span.start : span.end]
         data = chunk.encode(errors="replace")
         packed = len(packer.compress(data)) + len(packer.flush(zlib.Z_SYNC_FLUSH))
-        if number > 1 and packed >= _NEW * len(data) and sum(map(str.isalpha, chunk)) >= _LETTERS * len(chunk):
+        if number > 1 and packed >= _NEW * len(data) and _wordy(chunk):
             found.append(number)
     return found
+
+
+def _wordy(chunk: str) -> bool:
+    letters = sum(map(str.isalpha, chunk))
+    return letters >= _LETTERS * len(chunk) and len(set(_WORD.findall(chunk))) >= _WORDS
