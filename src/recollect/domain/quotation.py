@@ -15,8 +15,9 @@ _MONTHS = (
 GAP = " … "
 """Stands between words of several turns."""
 ASKS = re.compile(
-    r"(?:^|[.!?…,;:]\s)\W*(?:(?:and|so|but|ok|then|also|at|in|on|by|to|for|with|from|since|until)\s)*"
-    r"(?:what|which|who|whose|when|where|why|how)\b[^.!?]*[?？]\W*$",  # noqa: RUF001
+    r"(?:^\W*+|(?<=\w)(?:[^\w.!?…,;:]|[.!?…,;:](?!\s))*+[.!?…,;:]\s\W*+)"
+    r"(?:(?:and|so|but|ok|then|also|at|in|on|by|to|for|with|from|since|until)\s)*+"
+    r"(?:what|which|who|whose|when|where|why|how)\b(?:[^\w.!?]*+\w++){0,600}+[^\w.!?？]*+[?？]\W*$",  # noqa: RUF001
     re.IGNORECASE,
 )
 """A question that begins with what it asks for; in an offer, such a word stands further back."""

@@ -14,6 +14,8 @@ MOST_WORDS = 24
 """Words that are looked for. Of a whole message as a question the rarest are enough, and tell more."""
 STATEMENT = 14
 """From so many words on a text is a statement: what it says is looked for, whatever it asks besides."""
+_LONGEST = 2_000
+"""Characters of a question that asks for days; a longer one is a statement, also where it says one thing all over."""
 
 _ENGLISH = """
 a an the and or but if then than so as of at by for from in into on onto to with without about over under up
@@ -52,8 +54,8 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _NAME = re.compile(r"[A-Z\u00c0-\u00de\u0391-\u03ab\u0410-\u042f][^\W\d_]+(?:[-'’][A-Z][^\W\d_]+)*")  # noqa: RUF001
 
 _ABOUT_THE_ANSWER = re.compile(
-    r"^(?:please )?(?:mention|list|include|give|use|keep|answer|respond|limit|only)\b[^.?!]*"
-    r"\b(?:only|items?|words?|sentences?|bullets?|points?|order|format|brief|short)\b[^.?!]*[.?!]*$",
+    r"^(?:please )?(?:mention|list|include|give|use|keep|answer|respond|limit|only)\b(?>[^.?!]*"
+    r"\b(?:only|items?|words?|sentences?|bullets?|points?|order|format|brief|short)\b)[^.?!]*+[.?!]*+$",
     re.I,
 )
 _ADJECTIVES = (
@@ -82,11 +84,11 @@ _FRAMES = tuple(
 _TAILS = tuple(
     re.compile(pattern, re.I)
     for pattern in (
-        r"[,\s]*\b(?:in|across|throughout|during|over|from|based on)\s+(?:all\s+)?(?:of\s+)?(?:our|my|the|these|those|"
-        r"this|past|previous|earlier)\s+(?:\w+\s+)?(?:conversations?|chats?|discussions?|messages?|sessions?|talks?|"
-        r"exchanges?)\b",
-        r"[,\s]*\b(?:in|by) (?:chronological )?order\b",
-        r"[,\s]*\b(?:so far|over time)\b",
+        r"(?<![,\s])[,\s]*+\b(?:in|across|throughout|during|over|from|based on)\s+(?:all\s+)?(?:of\s+)?"
+        r"(?:our|my|the|these|those|this|past|previous|earlier)\s+(?:\w+\s+)?"
+        r"(?:conversations?|chats?|discussions?|messages?|sessions?|talks?|exchanges?)\b",
+        r"(?<![,\s])[,\s]*+\b(?:in|by) (?:chronological )?order\b",
+        r"(?<![,\s])[,\s]*+\b(?:so far|over time)\b",
         r"\b(?:that )?(?:i|we)(?:'ve| have)? (?:discussed|talked about|mentioned|brought up|told you|shared|said)\b",
     )
 )
@@ -168,7 +170,7 @@ class Asked:
         if not people & self.names:
             return self.matter
         kept = _NAME.sub(lambda found: "" if _lower(found[0]) in people else found[0], self.matter)
-        kept = re.sub(r"\s+['’]s\b", " ", kept)  # noqa: RUF001
+        kept = re.sub(r"(?<!\s)\s++['’]s\b", " ", kept)  # noqa: RUF001
         return " ".join(kept.split()) if _PART.search(kept) else self.matter
 
 
@@ -177,7 +179,7 @@ def asked(text: str, at: date) -> Asked:
     matter = _matter(text)
     found = words(matter)
     names = frozenset(_lower(name) for name in _NAME.findall(text)) - _STOP - _META
-    if len(found) >= STATEMENT:
+    if len(found) >= STATEMENT or len(text) > _LONGEST:
         return Asked(matter=matter, words=found, core=found, names=names, statement=True)
     times = mentions(text, at, back=True)
     timeless = frozenset(words(_outside(matter, mentions(matter, at, back=True))))
@@ -197,9 +199,9 @@ def asked(text: str, at: date) -> Asked:
 
 
 def _outside(text: str, times: Sequence[Mention]) -> str:
-    for time in reversed(times):
-        text = text[: time.start] + " " + text[time.end :]
-    return text
+    ends = [0, *(time.end for time in times)]
+    starts = [*(time.start for time in times), len(text)]
+    return " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 def words(text: str) -> tuple[str, ...]:

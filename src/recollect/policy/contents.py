@@ -3,7 +3,8 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
@@ -16,6 +17,7 @@ from recollect.policy.clues.numerals import number
 from recollect.policy.clues.reading import READ
 from recollect.policy.dates import Mention, mentions
 from recollect.policy.speech.sentences import sentences
+from recollect.policy.wording import composed
 
 _WORD = re.compile(r"[^\W_](?:[^\W_]|[\u0900-\u109f\u3099\u309a])*")
 _UNSPACED = re.compile(r"[^\W\d_a-zµßæœøđłþð\u0131ªº\u0370-\u052f]")
@@ -38,8 +40,10 @@ _NEAR = timedelta(days=120)
 """A day or month without its year is sure as far off as this."""
 _CAPITAL = re.compile(r"(?<![\w'’.])[^\W\d_][\w-]*")  # noqa: RUF001
 _JOINED = re.compile(r"-|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_CODE = re.compile(r"(?!\d+[^\W\d_]*$)\w*\d\w*")
+_CODE = re.compile(r"(?!\d++[^\W\d_]*+$)[^\W\d]*+\d\w*+")
 _OPENS = re.compile(r"(?:^|(?<!\b[DM]r)(?<!\bMrs)(?<!\bMs)(?<!\bSt)(?<!\bProf)[.!?:]\s+|[\"“(\[]\s*)$")
+_TITLE = 8
+"""Characters that the longest title takes, with its full stop and what parts it from the word before."""
 _NO_NAMES = frozenset("mr mrs ms dr prof st am pm user users team assistant".split()) | frozenset(WEEKDAYS)
 
 
@@ -61,7 +65,7 @@ class Contents:
 
     words: frozenset[str]
     stems: frozenset[str]
-    begins: dict[str, tuple[str, ...]]
+    begins: Mapping[str, Sequence[str]]
     """The words by their first four letters."""
     numbers: tuple[Number, ...]
 
@@ -80,7 +84,7 @@ class Contents:
     def has_number(self, number: Number) -> bool:
         """Whether a number came up, and not only away from words beside which another stands that it is told with."""
         found = [one for one in self.numbers if number.equals(one)]
-        others = [word for one in self.numbers if one not in found for word in one.beside]
+        others = [word for one in self.numbers if not number.equals(one) for word in one.beside]
         taken = [word for word in number.beside if any(alike(word, other) for other in others)]
         return any(all(any(alike(word, near) for near in one.around) for word in taken) for one in found)
 
@@ -88,13 +92,24 @@ class Contents:
 @lru_cache(maxsize=1024)
 def contents(text: str) -> Contents:
     found = words(text)
-    begins: dict[str, tuple[str, ...]] = {}
+    begins: dict[str, list[str]] = {}
     for word in dict.fromkeys(found):
-        begins[word[:4]] = (*begins.get(word[:4], ()), word)
+        begins.setdefault(word[:4], []).append(word)
     return Contents(frozenset(found), frozenset(map(stem, found)), begins, tuple(numbers(text)))
 
 
 # -- words ------------------------------------------------------------------------------------------------------
+
+
+class _Bare(dict[int, str]):
+    """Each sign taken apart, without the marks on it."""
+
+    def __missing__(self, code: int) -> str:
+        parts = unicodedata.normalize("NFKD", chr(code))
+        return self.setdefault(code, "".join(part for part in parts if unicodedata.category(part) != "Mn"))
+
+
+_BARE = _Bare()
 
 
 @lru_cache(maxsize=1024)
@@ -102,8 +117,9 @@ def words(text: str) -> tuple[str, ...]:
     """The words of a text, without accents and capitals."""
     for sign, word in _SIGNS.items():
         text = text.replace(sign, f" {word} ")
-    signs = unicodedata.normalize("NFKD", text.casefold())
-    plain = unicodedata.normalize("NFC", "".join(sign for sign in signs if unicodedata.category(sign) != "Mn"))
+    plain = text.casefold()
+    if not plain.isascii():
+        plain = composed(plain.translate(_BARE))
     found: list[str] = []
     for word in _WORD.findall(plain):
         found += [word[at : at + 2] for at in range(max(1, len(word) - 1))] if _UNSPACED.search(word) else [word]
@@ -143,13 +159,19 @@ def names(text: str, *, first: bool = False) -> Iterator[str]:
     """What is written with a capital within a sentence, and with `first` also what the text begins with; no days, units
     or titles. Words with a number in them, too: v2, p95."""
     for found in _CAPITAL.finditer(text):
-        opens = _OPENS.search(text[: found.start()]) and not (first and not found.start())
+        opens = _opens(text, found.start()) and not (first and not found.start())
         for part in _JOINED.split(found.group()):
             word = next(iter(words(part)), "")
             common = len(word) < 2 or word in EMPTY or word in _NO_NAMES or stem(word) in UNITS
             if part[:1].isupper() and not common and not opens:
                 yield word
     yield from (word for word in words(text) if _CODE.fullmatch(word))
+
+
+def _opens(text: str, start: int) -> bool:
+    """Whether a sentence or a quotation begins there. Blanks before it are looked at, and the word before them."""
+    blank = next((at for at in range(start, 0, -1) if not text[at - 1].isspace()), 0)
+    return bool(_OPENS.search(text[max(0, blank - _TITLE) : start]))
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------
@@ -212,17 +234,18 @@ def times(text: str, at: date, *, back: bool | None = None) -> list[Mention]:
     """The times that a text tells, in their order, months and years in digits among them."""
     found = mentions(text, at, back=back)
     for match in _MONTH.finditer(text):
-        if not any(one.start < match.end() and match.start() < one.end for one in found):
+        place = bisect_left(found, match.end(), key=lambda one: one.start)
+        if not place or found[place - 1].end <= match.start():
             told = calendar.year(int(match[3])) if match[3] else calendar.month(int(match[1]), int(match[2]))
-            found.append(Mention(match.start(), match.end(), told, relative=False))
-    return sorted(found, key=lambda one: one.start)
+            found.insert(place, Mention(match.start(), match.end(), told, relative=False))
+    return found
 
 
 def undated(text: str, at: date) -> str:
     """A statement without the times that it tells."""
-    for one in reversed(times(text, at)):
-        text = f"{text[: one.start]} {text[one.end :]}"
-    return text
+    told = times(text, at)
+    ends, starts = [0, *(one.end for one in told)], [*(one.start for one in told), len(text)]
+    return " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 @lru_cache(maxsize=256)

@@ -5,6 +5,7 @@ one before when the sentence speaks of the past, else the one to come.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -30,6 +31,10 @@ class Mention:
     @property
     def last(self) -> date:
         return self.period.last
+
+    def moved(self, by: int) -> "Mention":
+        """The same in a text that begins so many characters later or earlier."""
+        return Mention(self.start + by, self.end + by, self.period, self.relative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,8 @@ _DOUBTFUL = {"mar", "march", "sun", "sat", "mon", "wed", "fri", "dec", "fall", "
 _BEFORE_A_NAME = re.compile(
     r"\b(?:in|on|by|since|until|till|from|of|before|after|for|early|late|mid|due|to|through|between)[ -]$", re.I
 )
+_WORD_BEFORE = 16
+"""Characters that the longest of these words and what parts it from others take."""
 
 _TRIGGER = re.compile(
     r"\d|day|night|morning|evening|afternoon|tomorrow|week|month|year|ago|spring|summer|autumn|fall|winter|"
@@ -114,7 +121,7 @@ _FORWARDS = re.compile(
 
 
 _GOES_ON = re.compile(r"-[^\W\d_]|[.,:]\d")
-_NEXT_SENTENCE = re.compile(r"[a-z]{5,}\. \d", re.I)
+_NEXT_SENTENCE = re.compile(r"[a-z]{5}\. \d", re.I)
 """A month at the end of a sentence, and a number that begins the next."""
 
 
@@ -129,7 +136,8 @@ def mentions(text: str, at: date, *, back: bool | None = None) -> list[Mention]:
     found: list[Mention] = []
     for pattern, read in _FORMS:
         for match in pattern.finditer(text):
-            if any(match.start() < other.end and other.start < match.end() for other in found):
+            place = bisect_left(found, match.end(), key=_start)
+            if place and match.start() < found[place - 1].end:
                 continue
             if not _plausible(text, match):
                 continue
@@ -137,8 +145,12 @@ def mentions(text: str, at: date, *, back: bool | None = None) -> list[Mention]:
                 period, relative = read(match, said)
             except (ValueError, OverflowError):
                 continue  # the 31st of June, or the year 0: not a day
-            found.append(Mention(match.start(), match.end(), period, relative))
-    return sorted(found, key=lambda mention: mention.start)
+            found.insert(place, Mention(match.start(), match.end(), period, relative))
+    return found
+
+
+def _start(mention: Mention) -> int:
+    return mention.start
 
 
 def looks_back(text: str) -> bool:
@@ -152,7 +164,7 @@ def _plausible(text: str, match: re.Match[str]) -> bool:
         return False
     if match.group().lower() not in _DOUBTFUL:
         return True
-    return bool(_BEFORE_A_NAME.search(text[: match.start()])) or (
+    return bool(_BEFORE_A_NAME.search(text[max(0, match.start() - _WORD_BEFORE) : match.start()])) or (
         match.group()[0].isupper() and match.start() > 0 and match.group().lower() not in _NAMES
     )
 

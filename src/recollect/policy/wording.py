@@ -12,6 +12,7 @@ from functools import lru_cache
 from recollect.domain.quotation import Quotation
 
 LONGEST = 280
+_LONGEST_WORD = 1_000
 MOST_SENTENCES = 2
 
 
@@ -32,26 +33,36 @@ PRONOUNS = frozenset(
     herself they them their theirs themselves it its itself""".split()
 )
 _WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:[\u2019'][^\W\d_]+)*(?!\w)")
-LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|\S+@\S+|\w+://\S+|\S*[/\\]\S*")
+LITERAL = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]{0,600}”|(?<![^\s`\"”])(?:\S{1,300}@\S+|\S{0,300}[/\\]\S*)")
+"""A path or an address goes to the end of its word, from where the word begins or a quotation in it ends."""
 _SHOUT = re.compile(r"!|\?\s*$|\b(?:lol|haha+|omg|wtf|yay|ugh|wow)\b", re.IGNORECASE)
-_END = re.compile(r"[.!?…]+[)\"'”\u2019\]]*(?=\s+\S)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[)\"'”\u2019\]]*+(?=\s++\S)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:[A-Za-z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|etc|e\.g|i\.e|No|Nr|approx|ca|Inc|Ltd|Co|[ap]\.m|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$",
     re.IGNORECASE,
 )
 _PICTURE = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+")
+_PARTS = re.compile(rf"\s+|\S{{1,{_LONGEST_WORD}}}")
 _SMILEY = re.compile(r"(?<!\w)(?:[:;]-?[)(DPp]|<3|xD|\^\^)(?!\w)")
 
 
 def normal(text: str) -> str:
     """The text on one line, composed, without pictures, smileys and signs that print nothing."""
     if not text.isascii():
-        text = _PICTURE.sub("", unicodedata.normalize("NFC", text))
+        text = _PICTURE.sub("", composed(text))
         text = "".join(
             sign for sign in text if sign in "\t\n " or unicodedata.category(sign)[0] not in "CZ" or sign == " "
         )
     return " ".join(_SMILEY.sub("", text).split())
+
+
+def composed(text: str) -> str:
+    """The text with each letter and its marks as one sign, where there is one. Marks in a row are put in order at the
+    square of their number, so a run without blanks that is longer than any word is read in pieces."""
+    if text.isascii() or max(map(len, text.split()), default=0) <= _LONGEST_WORD:
+        return unicodedata.normalize("NFC", text)
+    return "".join(unicodedata.normalize("NFC", part) for part in _PARTS.findall(text))
 
 
 def ends(text: str) -> list[int]:
@@ -111,8 +122,8 @@ def fit(text: str) -> str | None:
     text = normal(text).strip(" ,;:-\u2013—")
     literal = LITERAL.findall(text)
     if "!" in text and not any("!" in part for part in literal):
-        text = re.sub(r"\s*!+(?:\s*\?+)?", ".", text)
-    text = re.sub(r"([.,;])[.,;]+", r"\1", re.sub(r"\s+([.,;])(?=\s|$)", r"\1", text)).lstrip(".,; ")
+        text = re.sub(r"(?<!\s)\s*+!++(?:\s*+\?++)?", ".", text)
+    text = re.sub(r"([.,;])[.,;]+", r"\1", re.sub(r"(?<!\s)\s++([.,;])(?=\s|$)", r"\1", text)).lstrip(".,; ")
     text = re.sub(r",([\"\u201d])\.?$", r"\1", text)
     stops = ends(_hidden(text))
     if len(stops) >= MOST_SENTENCES:

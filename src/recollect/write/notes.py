@@ -10,9 +10,9 @@ from recollect.domain.text import sound_json
 from recollect.write.foreign import Reading, Readings, clean, entries, fields, label, line, messages, moment, words
 from recollect.write.message import Message
 
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]++(?=.)|[ \t]+(?=[ \t]$))(.+)$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_FIELD = re.compile(r"^([A-Za-z][\w -]*):[ \t]*(.*)$")
+_FIELD = re.compile(r"^([A-Za-z][\w -]*+):[ \t]*+(.*+)$")
 _DATES = ("date", "created", "created_at", "updated", "modified")
 _MOST_FRONT = 200
 
@@ -105,11 +105,16 @@ def _sections(body: str) -> Iterator[_Section]:
         if heading:
             yield from _section(path, lines)
             depth = len(heading[1])
-            path = [*(part for part in path if part[0] < depth), (depth, heading[2])]
+            path = [*(part for part in path if part[0] < depth), (depth, _title(heading[2]))]
             lines = [row]
         else:
             lines.append(row)
     yield from _section(path, lines)
+
+
+def _title(written: str) -> str:
+    """The words of a heading without the marks that close it; of one that is made of marks, the first."""
+    return written.rstrip(" \t").rstrip("#").rstrip(" \t") or written[0]
 
 
 def _section(path: list[tuple[int, str]], lines: list[str]) -> Iterator[_Section]:

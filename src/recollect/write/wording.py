@@ -18,7 +18,7 @@ def worded(event: Event) -> tuple[str, Quotation | None]:
     third = told(text, name)
     if third is not None:
         return _dated(third, event), None
-    if not pronouns(text) or len(text) > _LONGEST_QUOTED:
+    if len(text) > _LONGEST_QUOTED or not pronouns(text):
         return _dated(text, event), None
     words = " ".join(text.split())
     quoted = Quotation(

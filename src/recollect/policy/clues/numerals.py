@@ -4,6 +4,10 @@ from collections.abc import Sequence
 
 from recollect.policy.clues.measures import PARTS, SEVERAL, SMALL, TENS, TIMES
 
+_MOST = 1e30
+_FEW = 8
+"""Words of a number that is added to another: "a hundred and two dozen and a half"."""
+
 
 def number(words: Sequence[str], at: int) -> tuple[float | None, int]:
     """The number that begins at a place, in digits or words, and where it ends."""
@@ -34,13 +38,19 @@ def number(words: Sequence[str], at: int) -> tuple[float | None, int]:
     else:
         return None, at
     while at < len(words) and words[at] in TIMES:
-        total, at = total * TIMES[words[at]], at + 1
-        rest, end = number(words, at + 1) if words[at : at + 1] == ["and"] else (None, at)
+        total, at = min(total * TIMES[words[at]], _MOST), at + 1
+        rest, end = _added(words, at + 1) if words[at : at + 1] == ["and"] else (None, at)
         if rest is not None and rest < 100 and words[at + 1] != "half":
             total, at = total + rest, end
     if words[at : at + 3] == ["and", "a", "half"]:
         total, at = total + 0.5, at + 3
     return float(total), at
+
+
+def _added(words: Sequence[str], at: int) -> tuple[float | None, int]:
+    """The number of a few words that follows an "and", and where it ends."""
+    found, length = number(words[at : at + _FEW], 0)
+    return found, at + length
 
 
 def digits(word: str) -> float:

@@ -25,6 +25,8 @@ _CODES = frozenset("eur usd gbp chf sek nok inr pln".split())
 _STARTS = frozenset("every each a an half quarter quarters".split()).union(
     PERIODS, FREQUENT, SMALL, TENS, TIMES, SEVERAL, HOURS, CALENDAR, SIGNS, _CODES
 )
+MOST = 60
+"""Quantities of a statement that are read, since each is laid beside each of another: more of them are a table."""
 _DAYTIMES = frozenset({"morning", "afternoon", "evening"})
 _AT = frozenset("at until till from before after by".split())
 _LOOSE = frozenset("and in on every each to until till for at".split())
@@ -35,7 +37,7 @@ def quantities(words: Sequence[str]) -> tuple[Quantity, ...]:
     with a capital ends in "#"."""
     found: list[Quantity] = []
     at = 0
-    while at < len(words):
+    while at < len(words) and len(found) < MOST:
         word = words[at]
         if word[0].isdecimal() or word in _STARTS:
             read, after = _read(words, at)

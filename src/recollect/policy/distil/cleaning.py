@@ -15,6 +15,8 @@ from recollect.policy.distil.noise import is_noise, tidied
 _ALIKE = 0.9
 """The share of words that two turns have in common when the later one only repeats the earlier."""
 _MOST_COMPARED = 40
+_LONGEST_COMPARED = 40_000
+"""Characters of a turn whose words are compared; a longer one repeats another where it is the same."""
 _WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"\d+")
 _ROOM = MAX_TEXT - 50_000
@@ -112,8 +114,9 @@ def _lines(events: Sequence[Event]) -> list[_Line]:
     known: dict[tuple[str, Trust, str, tuple[str, ...]], list[_Line]] = {}
     for event in events:
         line = _Line([event], tidied(event) or event.text.strip())
-        numbers = tuple(_NUMBER.findall(line.text))
-        words = _WORD.findall(line.text.lower())
+        compared = line.text if len(line.text) <= _LONGEST_COMPARED else ""
+        numbers = tuple(_NUMBER.findall(compared))
+        words = _WORD.findall(compared.lower())
         line.words = frozenset(words)
         alike = known.setdefault((event.author, event.trust, " ".join(words[:2]), numbers), [])
         earlier = next((other for other in alike[-_MOST_COMPARED:] if _same(line, other)), None)

@@ -8,15 +8,18 @@ from recollect.policy.speech.sentences import sentences, words
 _MOST_WORDS = 12
 """A turn of more words says more than hello, however it begins."""
 _PROGRESS = re.compile(
-    r"""^\s*(?:
-      \[?[#=>.\-\s]{4,}\]?\s*\d{0,3}%? | \d{1,3}(?:\.\d+)?%.* | .*\b\d{1,3}%\s*(?:\|.*)?(?:\[[^\]]*\])?
-    | (?:downloading|fetching|resolving|extracting|unpacking|collecting|installing|compiling|building|linking|
-      loading|waiting|pulling|pushing|receiving|counting|compressing|writing|uploading|progress)\b[^.!?]*(?:\.{2,}|…)
-    | (?:remote|npm)\b.*\b\d+%.*
-    )\s*$""",
+    r"""
+      (?:\s*+\[)?[#=>.\-\s]{4,}+(?:\]\s*+)?\d{0,3}%?$ | \s*+\d{1,3}(?:\.\d++)?%
+    | .*\b\d{1,3}%\s*+(?:\||(?:\[[^\]]{0,400}\])?$)
+    | \s*+(?:downloading|fetching|resolving|extracting|unpacking|collecting|installing|compiling|building|linking|
+      loading|waiting|pulling|pushing|receiving|counting|compressing|writing|uploading|progress)\b
+      [^.!?]*+(?:\.{2,}+|(?<=…))$
+    | \s*+(?:remote|npm)\b.*\b\d+%
+    """,
     re.IGNORECASE | re.VERBOSE,
 )
-_BLANKS = re.compile(r"\n\s*\n(?:\s*\n)+")
+"""Of a line without blanks at its end."""
+_BLANKS = re.compile(r"\n(?:[^\S\n]*+\n){2,}+")
 _TOOLS = ("tool", "function")
 _SMALL = frozenset(
     """hi hello hey hiya morning evening night good bye goodbye see you soon later thanks thank thx cheers ta welcome
@@ -45,16 +48,17 @@ def tidied(event: Event) -> str:
     which are counted. What a tool prints while it works is left out."""
     lines = [line.rstrip() for line in event.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     if event.role in _TOOLS:
-        lines = [line for line in lines if not _PROGRESS.match(line)]
+        lines = [line for line in lines if not line or not _PROGRESS.match(line)]
     kept: list[str] = []
     times = 1
     for line in lines:
         if kept and line and line == kept[-1]:
             times += 1
             continue
-        kept[-1:] = _counted(kept[-1:], times)
+        if times > 1:
+            kept[-1:] = _counted(kept[-1:], times)
+            times = 1
         kept.append(line)
-        times = 1
     kept[-1:] = _counted(kept[-1:], times)
     return _BLANKS.sub("\n\n", "\n".join(kept)).strip()
 

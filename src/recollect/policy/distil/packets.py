@@ -174,6 +174,7 @@ def _folded(word: str) -> str:
 
 
 def _short(word: str, most: int) -> str:
+    word = word[: 4 * most]
     while word and (tokens(word) > most or strict(word, _RARE) > MOST):
         word = word[:-1]
     return word

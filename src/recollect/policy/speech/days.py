@@ -6,6 +6,7 @@ A day without a year is of the nearest year within 120 days. A day that recurs i
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 
 from recollect.domain.quotation import Meant
 from recollect.policy import calendar
@@ -13,6 +14,12 @@ from recollect.policy.calendar import MONTHS, SEASONS, WEEKDAYS, Grain, Period
 from recollect.policy.dates import Mention, mentions
 
 REACH = timedelta(days=120)
+_READ = 4_000
+"""Characters that are read for times: a longer text tells of many, and holds from none of them to another."""
+_MOST = 60
+"""Times that are read: more of them are a table."""
+_AROUND, _BEFORE = 300, 120
+"""Characters before and behind a time in which it is told how it is meant, and those in which it is told of what."""
 _CLAUSE = re.compile(r"[,;:.!?] |\n| (?:and|but|because|so|while|then) ")
 _AHEAD = re.compile(
     r"\b(?:will|shall|going to|gonna|gets?|must|has to|have to|needs? to|should(?!'ve| have)|plan\w*|due|deadline|"
@@ -100,17 +107,21 @@ class Dated:
     valid_to: datetime | None = None
 
 
+@lru_cache(maxsize=512)
 def dated(words: str, at: datetime, before: str = "") -> Dated:
     """What is meant by the times in words that were said at that moment; `before`: what they answer."""
     meant: list[Meant] = []
     since = until = None
-    found = _joined(words, mentions(words, at.date()))
+    words = words[:_READ]
+    found = _joined(words, mentions(words, at.date())[:_MOST])
     year = _YEAR.search(f"{before} {words}") is not None
     for mention in found:
-        period = _sure(words, mention, at.date(), alone=len(found) == 1, year=year)
+        from_ = max(0, mention.start - _AROUND)
+        near, here = words[from_ : mention.end + _AROUND], mention.moved(-from_)
+        period = _sure(near, here, at.date(), alone=len(found) == 1, year=year)
         if period is None:
             continue
-        before, said = words[: mention.start], words[mention.start : mention.end].lower()
+        before, said = _before(near, here), near[here.start : here.end].lower()
         if _UNTIL.search(before) or said.startswith(("until ", "till ")):
             until = _moment(period.last, at.tzinfo, end=True)
         elif _SINCE.search(before) or said.startswith("since "):
@@ -149,7 +160,7 @@ def _sure(words: str, mention: Mention, at: date, *, alone: bool, year: bool) ->
     said, after = words[mention.start : mention.end], words[mention.end :]
     if _recurs(words, mention) or after.lower().startswith((" of ", "'s ", "\u2019s ", " after next", " week")):
         return None
-    if _COUNTED.search(words[: mention.start]) or _VAGUE.search(said):
+    if _COUNTED.search(_before(words, mention)) or _VAGUE.search(said):
         return None
     clause = _clause(words, mention)
     if (both := _WEEKDAY.search(said)) and any(sign.isdigit() for sign in said):
@@ -177,7 +188,7 @@ def _sure(words: str, mention: Mention, at: date, *, alone: bool, year: bool) ->
         return None if open_end or over else mention.period
     if year or _YEARLY.search(_sentence(words, mention)):
         return None
-    if _whole(mention.period) and not (_ENDS.match(after) and _IN.search(words[: mention.start] + said.split()[0])):
+    if _whole(mention.period) and not (_ENDS.match(after) and _IN.search(_before(words, mention) + said.split()[0])):
         return None  # "winter evenings" and "busy are May, June" come every year, and "July 16-18" is no month
     return _agreeing(_nearest(mention.period, at), clause, at)
 
@@ -267,14 +278,18 @@ def _gap(period: Period, at: date) -> timedelta:
 
 
 def _recurs(words: str, mention: Mention) -> bool:
-    said, before, after = words[mention.start : mention.end], words[: mention.start], words[mention.end :]
-    if _RECURS_BEFORE.search(before):
+    said, after = words[mention.start : mention.end], words[mention.end :]
+    if _RECURS_BEFORE.search(_before(words, mention)):
         return True
     if not _WEEKDAY.fullmatch(said) and not _NTH.fullmatch(said):
         return bool(
             re.search(r"\b(?:every|each|always|never|usually|yearly)\b", _sentence(words, mention), re.IGNORECASE)
         ) and (mention.period.grain in (Grain.MONTH, Grain.SEASON, Grain.DAY) and not _TOLD.search(said))
     return bool(_RECURS_AFTER.match(after)) or bool(_HABIT.search(_clause(words, mention)))
+
+
+def _before(words: str, mention: Mention) -> str:
+    return words[max(0, mention.start - _BEFORE) : mention.start]
 
 
 def _sentence(words: str, mention: Mention) -> str:

@@ -63,7 +63,7 @@ _STANDS = re.compile(  # who speaks of themselves, or names what they speak of
     re.IGNORECASE,
 )
 _BARE, _BRIEF = 3, 4  # words of an answer that says nothing by itself, and of a question that does not
-_ASKS = re.compile(r"[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
+_ASKS = re.compile(r"(?:^|\w)[^\w?？]*+[?？]\W*$|^\W*(?:what|which|who|when|where|why|how)\b[^!]*$", re.IGNORECASE)  # noqa: RUF001
 _GOES_ON = re.compile(r"(?:so|and|also|but|btw|anyway|by the way|then)\b", re.IGNORECASE)  # and answers nobody
 _ASSENTS = re.compile(
     r"(?:yes|yep|yeah|ok(?:ay)?|perfect|sure|great|deal|agreed|sounds good|do (?:that|it)|go (?:with|for|on)|let's)\b",

@@ -5,7 +5,10 @@ What is taken out of every text is said in `policy.secrets`; a memory is made of
 
 import re
 
-_ODD = r"(?=\S*[^\W\d_])(?=\S*\d)\S*[!#$%&*_@-]\S*|(?=\S*[^\W\d_])\S*[!#$%&*]\S*[^\W\d_]\S*"
+_ODD = (
+    r"(?=\S*[^\W\d_])(?=\S*\d)[^\s!#$%&*_@-]*+[!#$%&*_@-]|"
+    r"[^\s!#$%&*]*+[!#$%&*](?:(?![^\W\d_])\S)*+[^\W\d_]"
+)
 """A word that is made up to be hard to guess: letters, digits and signs."""
 _LOCKS = (
     r"wi-?fi|wlan|password|passphrase|passcode|pass|pwd|pw|login|log(?:ged)? in|sign in|credentials?|pin|otp|2fa|"
@@ -28,10 +31,10 @@ _PATTERNS = tuple(
         rf"\b(?:{_NUMBERED})\b[^.\d]{{0,40}}(?<![\d.,:/-])\d{{4,8}}\b(?!{_AMOUNT})",
         rf"(?<!\S)[\w.@-]+\s/\s(?:{_ODD}|(?=\S*[^\W\d_])(?=\S*\d)\w{{8,}})",
         r"\b(?:recovery|backup|door|gate|entry|access|key) codes?(?:\s(?:is|are)|:)\s*\S*\d",
-        r"\w*(?:key|token|secret|pass|password)\s?=\s?\S{8,}",
+        r"(?:key|token|secret|pass|password)\s?=\s?\S{8}",
         r"\b(?:left|right)\s\d+\W+(?:to\s)?(?:left|right)\s\d+",
         r"\bcode\b[^.]{0,30}\bis\s*\d{3}\s?\d{3}\b",
-        rf"(?<!\S)-p(?:{_ODD}|\S*[A-Z_]\S*\d)",
+        rf"(?<!\S)-p(?:{_ODD}|[^\sA-Z_]*+[A-Z_]\S*\d)",
         r"\bbearer\s+\S{12,}",
         r"\b(?:passphrase|password)\b.{0,40}[:=]\s*\S",
     )

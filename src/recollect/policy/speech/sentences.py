@@ -2,6 +2,8 @@
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -16,8 +18,8 @@ _TAGGED = re.compile(r"<!--|<(script|style|system)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\[(?!redacted:)[^\]\[\n]{3,300}\](?!\()")
 """What somebody does or shows while speaking: "[shares a photo]"."""
 _CODE_LINE = re.compile(
-    r"""[ \t]*(?:
-      [\]{}();]+[ \t]*$ | \$\s | // | /\* | \#include | \#!/ | @@ | diff\s--git | \+\+\+\s | ---\s\w
+    r"""[ \t]*+(?:
+      [\]{}();]++[ \t]*+$ | \$\s | // | /\* | \#include | \#!/ | @@ | diff\s--git | \+\+\+\s | ---\s\w
     | import\s[\w.{]+(?:\sas\s\w+)?;?$ | from\s\S+\simport\s | (?:async\s)?def\s\w+\( | class\s\w+\s?[:({]
     | (?:const|let|var)\s[\w{}\[\],\s]{1,80}= | (?:export\s)?(?:async\s)?function\b.*\( | return\b.*;$
     | (?:public|private)\s\w+\s\w+\(
@@ -26,7 +28,7 @@ _CODE_LINE = re.compile(
     | \[?(?:WARN(?:ING)?|INFO|DEBUG|ERROR|FATAL|TRACE)\b
     | \[?\d{4}-\d\d-\d\d[T\s]\d\d:\d\d | \d\d:\d\d:\d\d[\s.,] | \[\s*\d+%\] | [.FEsx]{12,}
     | ["']?\w+["']?\s*:\s*[\[{"'][^ ]*[,{\[]?$ | \w+\s?=\s?[\[{(].*
-    | (?:[A-Za-z]:)?[~\w./\\-]+[/\\][\w./\\-]+(?::\d+)*:?(?:\s\+0x[0-9a-f]+)?$
+    | (?:[A-Za-z]:)?(?:(?:[\w./\\-]*+~)++|[\w./\\-])[\w.-]*+[/\\][\w./\\-]++(?::\d++)*+:?(?:\s\+0x[0-9a-f]++)?$
     | goroutine\s\d+\s\[ | created\sby\s\S+$ | [\w./*()-]+\((?:0x[0-9a-f]|\.\.\.\)).*
     | \w+(?:[./]\w+)*\.\w+\(.*\)$ | (?:\w+\.)+[A-Z]\w+:\s | error\[\w+\]:
     )""",
@@ -38,7 +40,7 @@ _BULLET = re.compile(r"[ \t]*(?:(?:[-*•‣+]|\d{1,2}[.)]|#{1,6}|>)[ \t]+)?")
 _NUMBER = re.compile(r"[ \t]*\d{1,2}[.)]")
 _ITEMS = re.compile(r"^[ \t]*\d{1,2}[.)][ \t]", re.MULTILINE)
 _END = re.compile(
-    r"[.!?…؟۔।॥։።။]+[)\"'”’\]]*(?=\s)|[。！？]+[」』）]*|\.{2,}(?=\w)"  # noqa: RUF001
+    r"(?<![.!?…؟۔।॥։።။])[.!?…؟۔।॥։።။]++[)\"'”’\]]*+(?=\s)|[。！？]+[」』）]*|(?<!\.)\.{2,}+(?=\w)"  # noqa: RUF001
     r"|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?(?= +[A-Z])"
 )
 _MAIL = re.compile(
@@ -65,8 +67,13 @@ _SINGLE = re.compile(r"(?<!\w)'[^'\n]{24,2000}'(?!\w)")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")  # noqa: RUF001
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _PAIR = re.compile("..?")
+_BLANK = re.compile(r"\s*+")
+_SIGNS_ALONE = re.compile(r"[ .!?]*+")
 _FEW = 4
 """Words of a quotation up to which it is a name or a title."""
+
+
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +135,7 @@ def _lines(text: str) -> list[tuple[int, int]]:
     """Where the lines of prose stand, without the marks of a list before them."""
     spans: list[tuple[int, int]] = []
     hidden = _hidden(text)
+    begins = [first for first, _ in hidden]
     position = 0
     fenced = False
     code: list[bool] = []
@@ -137,7 +145,8 @@ def _lines(text: str) -> list[tuple[int, int]]:
         if _FENCE.search(line):
             fenced ^= len(_FENCE.findall(line)) % 2 == 1
             continue
-        if fenced or any(first <= start and start + len(line) <= last for first, last in hidden):
+        over = bisect_right(begins, start)
+        if fenced or (over and start + len(line) <= hidden[over - 1][1]):
             continue
         mark = _BULLET.match(line)
         lead = mark.end() if mark and (numbered or not _NUMBER.match(line)) else 0
@@ -156,10 +165,11 @@ def _lines(text: str) -> list[tuple[int, int]]:
 def _hidden(text: str) -> list[tuple[int, int]]:
     """Comments and scripts in markup, and what stands between the tags of a system prompt."""
     found: list[tuple[int, int]] = []
+    lower = text.lower()
     position = 0
     while match := _TAGGED.search(text, position):
         close = "-->" if match.group() == "<!--" else f"</{match[1].lower()}>"
-        end = text.lower().find(close, match.end())
+        end = lower.find(close, match.end())
         position = len(text) if end < 0 else end + len(close)
         found.append((match.start(), position))
     return found
@@ -173,22 +183,43 @@ def _is_code(line: str) -> bool:
 def _of_line(text: str, start: int, end: int) -> list[Sentence]:
     line = text[start:end]
     others = [
-        (start + match.start(), start + match.end())
+        [
+            (start + match.start(), start + match.end())
+            for match in pattern.finditer(line)
+            if len(match.group().split()) >= _FEW
+        ]
         for pattern in (_QUOTED, _SINGLE)
-        for match in pattern.finditer(line)
-        if len(match.group().split()) >= _FEW
     ]
     asides = [(start + match.start(), start + match.end()) for match in _ASIDE.finditer(line)]
-    closed = [*others, *asides]
+    closed = _united([*others[0], *others[1], *asides])
+    begins = [first for first, _ in closed]
     found: list[Sentence] = []
     position = start
     for stop in [*_ends(line), len(line)]:
         here = start + stop
-        if any(first < here < last for first, last in closed):
+        over = bisect_left(begins, here)
+        if over and here < closed[over - 1][1]:
             continue
         found += _sentence(text, position, here, others, asides)
         position = here
     return found
+
+
+def _united(spans: Sequence[Span]) -> list[Span]:
+    """The same stretches in order, those that overlap as one."""
+    found: list[Span] = []
+    for first, last in sorted(spans):
+        if found and first < found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+def _touching(spans: Sequence[Span], start: int, end: int) -> Sequence[Span]:
+    """Of stretches in order that do not overlap, those that share a character with another."""
+    first = bisect_right(spans, start, key=lambda span: span[1])
+    return spans[first : bisect_left(spans, end, first, key=lambda span: span[0])]
 
 
 def _ends(line: str) -> list[int]:
@@ -196,13 +227,19 @@ def _ends(line: str) -> list[int]:
         match.end()
         for match in _END.finditer(line)
         if not (match.group() == "." and _abbreviates(line, match.start(), match.end()))
-        and not (match.group().startswith(("…", "..")) and _goes_on(line[match.end() :].lstrip()))
+        and not (match.group().startswith(("…", "..")) and _goes_on(line, match.end()))
         and not (match.group()[0] == "!" and _FACTORIAL.search(line[max(0, match.start() - 3) : match.end() + 3]))
     ]
 
 
-def _goes_on(rest: str) -> bool:
-    return rest[:1].islower() and not CORRECTS.match(rest)
+def _goes_on(line: str, end: int) -> bool:
+    rest = _after_blanks(line, end)
+    return line[rest : rest + 1].islower() and not CORRECTS.match(line, rest)
+
+
+def _after_blanks(text: str, start: int, end: int | None = None) -> int:
+    match = _BLANK.match(text, start, len(text) if end is None else end)
+    return match.end() if match else start
 
 
 def _abbreviates(line: str, stop: int, after: int) -> bool:
@@ -214,22 +251,25 @@ def _abbreviates(line: str, stop: int, after: int) -> bool:
 
 
 def _sentence(
-    text: str, start: int, end: int, others: list[tuple[int, int]], asides: list[tuple[int, int]]
+    text: str, start: int, end: int, others: Sequence[Sequence[Span]], asides: Sequence[Span]
 ) -> list[Sentence]:
-    for first, last in asides:  # at its edge, what somebody shows is no part of what they say
-        if first <= start + (len(text[start:end]) - len(text[start:end].lstrip())) < last:
+    begins = _after_blanks(text, start, end)
+    for first, last in _touching(asides, start, end):  # at its edge, what somebody shows is no part of what they say
+        if first <= begins < last:
             start = min(end, last)
-        if first < end <= last or (start < first and not text[last:end].strip(" .!?")):
+            begins = _after_blanks(text, start, end)
+        if first < end <= last or (start < first and (last >= end or _SIGNS_ALONE.fullmatch(text, last, end))):
             end = min(end, first)
-    while start < end and text[start].isspace():
-        start += 1
+            begins = min(begins, max(start, end))
+    start = _after_blanks(text, start, end)
     while start < end and text[end - 1].isspace():
         end -= 1
     end = min(end, start + LONGEST)
     said = text[start:end]
     if not _wordy(said):
         return []
-    inside = tuple((first, last) for first, last in others if start <= first and last <= end)
+    near = (span for spans in others for span in _touching(spans, start, end))
+    inside = tuple((first, last) for first, last in near if start <= first and last <= end)
     return [Sentence(said, start, end, inside)]
 
 
