@@ -9,6 +9,7 @@ from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.embedding import Profile
 from recollect.domain.event import Event
+from recollect.domain.examination import Examined
 from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
 from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
@@ -413,6 +414,11 @@ class Store(Protocol):
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
         """Live items, versions, events, relations and contradictions, in one order that depends on nothing else."""
+        ...
+
+    def examine(self, tenant: TenantId, *, deep: bool) -> Iterator[Examined]:
+        """The head, every entry of the journal, and when it goes `deep` every row: all of one moment, as they are held,
+        whatever somebody made of them."""
         ...
 
     def backup(self, target: Path) -> None:

@@ -1,7 +1,7 @@
 """The journal alone accounts for what memory holds: real stores, lived in, and tampered with."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -18,13 +18,14 @@ from recollect.care import audit
 from recollect.care.restore import OneEntry, OneMemory, Session, ToRevision
 from recollect.domain import codec
 from recollect.domain.change import Derive, Link, Note, Relink, revise
+from recollect.domain.examination import Examined
 from recollect.domain.ids import ItemId, RecordId, Rev, Seq, TenantId, VersionId, uuid7
 from recollect.domain.level import Derivation, Level
 from recollect.domain.record import Open, Resolved, Verdict
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Role, Scope
 from recollect.domain.version import Version
-from recollect.errors import RecollectError, StoreBusy
+from recollect.errors import RecollectError
 from recollect.ports import Store
 from recollect.wiring import open_store
 from tests.hunt import examples
@@ -203,7 +204,6 @@ def test_after_any_life_the_journal_alone_accounts_for_what_memory_holds(tmp_pat
         house.live("remember", 0, 0, False)
         for move in moves:
             house.live(*move)
-        assert audit.account(house.store, TENANT) == ()
         assert audit.verify(house.store, TENANT, deep=True).findings == ()
     finally:
         house.close()
@@ -267,7 +267,7 @@ def test_after_this_life_the_journal_alone_accounts_for_what_memory_holds(script
     house.remember(0, 0, False)
     for move, *how in SCRIPTS[script]:
         getattr(house, move)(*how)
-        assert audit.account(house.store, TENANT) == (), move
+        assert audit.verify(house.store, TENANT, deep=True).findings == (), move
     house.close()
 
 
@@ -312,7 +312,7 @@ def store(path: Path) -> Iterator[Store]:
 
 
 def test_an_untouched_store_is_accounted_for(store):
-    assert audit.account(store, TENANT) == ()
+    assert audit.verify(store, TENANT, deep=True).findings == ()
     kinds = {kind for row in store.state(TENANT) for kind in row}
     assert kinds == {"item", "version", "event", "relation", "contradiction"}
 
@@ -365,12 +365,15 @@ def test_a_row_that_was_changed_behind_the_stores_back_is_found(how, path):
     connection.close()
     changed = {one for row in before ^ {codec.canonical(row) for row in states(path)} for one in known if one in row}
     store = store_of(path)
-    findings = audit.account(store, TENANT)
+    findings = audit.verify(store, TENANT, deep=True).findings
     deep = audit.verify(store, TENANT, deep=True)
     shallow = audit.verify(store, TENANT)
     store.close()
     assert findings
-    assert {finding.what.split()[1] for finding in findings} <= changed
+    named = {
+        finding.what.removeprefix("text index ").split()[0 if "index" in finding.what else 1] for finding in findings
+    }
+    assert {name.removeprefix("e:").removeprefix("v:") for name in named} <= changed
     assert not any("forged" in finding.what for finding in findings), "what differs is named, not quoted"
     assert deep.findings == findings
     assert shallow.whole, "the journal itself was not touched"
@@ -399,12 +402,12 @@ def test_a_finding_says_on_which_side_the_difference_lies(path):
     tamper(path, f"insert into items ({', '.join(columns)}) select {values} from items where id = '{item}'")
     store = store_of(path)
     head = store.head(TENANT)
-    findings = audit.account(store, TENANT)
+    findings = audit.verify(store, TENANT, deep=True).findings
     store.close()
     assert [(finding.seq, finding.what) for finding in findings] == [
-        (head.seq, "item 0000 is not accounted for: the journal does not tell of it"),
-        (head.seq, f"item {item} is not what the journal tells of it"),
-        (head.seq, f"relation {relation} is missing: the journal tells of it"),
+        (head.seq, "items 0000 is not accounted for: the journal does not tell of it"),
+        (head.seq, f"items {item} is not what the journal tells of it"),
+        (head.seq, f"relations {relation} is missing: the journal tells of it"),
     ]
 
 
@@ -412,18 +415,19 @@ def test_a_row_that_cannot_be_read_is_found_without_its_content(path):
     tamper(path, "update items set importance = 9, category = 'forged' where id = (select max(id) from items)")
     tamper(path, "update items set withdrawn = 0 where id = (select max(id) from items)")
     store = store_of(path)
-    findings = audit.account(store, TENANT)
+    findings = audit.verify(store, TENANT, deep=True).findings
     store.close()
     assert findings
-    assert "a row of the store cannot be read: the one after item " in findings[-1].what
+    assert any(what.startswith("items ") and " cannot be read" in what for what in (one.what for one in findings))
     assert not any("forged" in finding.what for finding in findings)
 
 
 def test_a_body_that_cannot_be_read_is_found_at_its_entry(path):
     tamper(path, 'update journal_bodies set body = \'{"is":"Create"}\' where seq = 2')
     store = store_of(path)
-    assert [finding.seq for finding in audit.account(store, TENANT)] == [2]
-    assert [finding.seq for finding in audit.verify(store, TENANT, deep=True).findings] == [2]
+    found = [(one.seq, one.what) for one in audit.verify(store, TENANT, deep=True).findings]
+    assert (2, "the body was changed") in found
+    assert (2, "what the entry tells cannot be read") in found
     store.close()
 
 
@@ -435,10 +439,10 @@ def test_a_body_that_went_unlawfully_shows_in_what_it_accounted_for(path):
         f"(select seq from journal where op = 'create' and item_id = '{created}')",
     )
     store = store_of(path)
-    assert f"item {created} is not accounted for: the journal does not tell of it" in {
-        finding.what for finding in audit.account(store, TENANT)
+    assert f"items {created} is not accounted for: the journal does not tell of it" in {
+        finding.what for finding in audit.verify(store, TENANT, deep=True).findings
     }
-    assert [f.what for f in audit.verify(store, TENANT, deep=True).findings] == [
+    assert [one.what for one in audit.verify(store, TENANT).findings] == [
         "the body is missing and no erasure accounts for it"
     ]
     store.close()
@@ -448,49 +452,42 @@ def test_a_body_that_went_unlawfully_shows_in_what_it_accounted_for(path):
 
 
 class Meddled:
-    """A store in which somebody acts whenever a page of the journal was read."""
+    """A store in which somebody acts whenever a part of it was shown."""
 
-    def __init__(self, store: Store, act: Any) -> None:
+    def __init__(self, store: Store, act: Callable[[], object]) -> None:
         self._store, self._act = store, act
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def entries(self, *args: Any, **named: Any) -> Any:
-        found = self._store.entries(*args, **named)
-        self._act()
-        return found
+    def examine(self, tenant: TenantId, *, deep: bool) -> Iterator[Examined]:
+        for number, shown in enumerate(self._store.examine(tenant, deep=deep)):
+            yield shown
+            if number % 5 == 0:
+                self._act()
 
 
-def test_a_write_in_between_is_not_taken_for_tampering(path, store):
+@pytest.mark.parametrize("deep", [False, True])
+def test_whatever_is_written_meanwhile_the_examination_is_of_one_moment(path, store, deep):
     memory = open_memory(path, user="mira")
-    acts = iter([lambda: memory.remember("in between")])
-    assert audit.account(Meddled(store, lambda: next(acts, lambda: None)()), TENANT) == ()
-    memory.close()
+    facts = iter([item.id for item in memory.items() if item.kind == "fact" and not item.constitutional])
 
+    def act() -> None:
+        memory.remember("in between")
+        if fact := next(facts, None):
+            memory.erase(fact, evidence=False)
 
-def test_when_others_never_stop_writing_it_says_so(path, store):
-    memory = open_memory(path, user="mira")
-    with pytest.raises(StoreBusy, match="Try again"):
-        audit.account(Meddled(store, lambda: memory.remember("again")), TENANT)
-    memory.close()
-
-
-def test_an_erasure_in_between_is_not_taken_for_a_missing_body(path, store, monkeypatch):
-    """The walk reads page by page: an erasure may take bodies of pages to come."""
-    monkeypatch.setattr(audit, "_PAGE", 4)
-    memory = open_memory(path, user="mira")
-    facts = [item.id for item in memory.items() if item.kind == "fact" and not item.constitutional]
-    acts = iter([lambda: memory.erase(facts[0], evidence=False)])
-    verified = audit.verify(Meddled(store, lambda: next(acts, lambda: None)()), TENANT)
+    before = memory.head()
+    verified = audit.verify(Meddled(store, act), TENANT, deep=deep)  # type: ignore[arg-type]
     assert verified.whole
-    assert verified.head == memory.head()
+    assert verified.head == before != memory.head()
+    assert audit.verify(store, TENANT, deep=True).whole
     memory.close()
 
 
 def test_real_damage_is_reported_even_while_others_write(path, store):
     tamper(path, "delete from journal_bodies where seq = 2")
     memory = open_memory(path, user="mira")
-    verified = audit.verify(Meddled(store, lambda: memory.remember("again")), TENANT)
+    verified = audit.verify(Meddled(store, lambda: memory.remember("again")), TENANT)  # type: ignore[arg-type]
     assert 2 in [finding.seq for finding in verified.findings]
     memory.close()

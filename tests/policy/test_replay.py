@@ -26,10 +26,10 @@ from recollect.domain.change import (
 )
 from recollect.domain.ids import EventId, ItemId, RecordId, Seq, VersionId
 from recollect.domain.record import Open
-from recollect.policy.replay import state
 from tests import strategies as some
 from tests.hunt import examples
 from tests.policy.journals import Life, event, lives, memory, relation, version
+from tests.policy.told_again import state
 from tests.strategies import NOON
 
 THREAD, A, B = memory("thread", episode=True), memory("a"), memory("b")

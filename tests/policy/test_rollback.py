@@ -36,7 +36,6 @@ from recollect.domain.ids import EventId, ItemId, RecordId, Seq, VersionId
 from recollect.domain.item import Archived
 from recollect.domain.record import Open
 from recollect.domain.witness import Bullet, ChunkWitness, RangeWitness
-from recollect.policy import replay
 from recollect.policy.rollback import (
     Past,
     Plan,
@@ -49,6 +48,7 @@ from recollect.policy.rollback import (
     withdrawn_events,
 )
 from tests.hunt import examples
+from tests.policy import told_again
 from tests.policy.journals import Life, event, lives, memory, past, pasts, quoting, relation, version
 from tests.strategies import NOON
 
@@ -72,12 +72,12 @@ def why(made: Plan) -> dict[int, str]:
 
 
 def state(changes: list[Change | None]) -> str:
-    return "\n".join(canonical(row) for row in replay.state(changes))
+    return "\n".join(canonical(row) for row in told_again.state(changes))
 
 
 def timeless(changes: list[Change | None]) -> str:
     """The state but for the times of updates: they follow the latest edit that is still timely."""
-    rows = [json.loads(canonical(row)) for row in replay.state(changes)]
+    rows = [json.loads(canonical(row)) for row in told_again.state(changes)]
     return "\n".join(canonical({kind: {**value, "updated_at": ""} for kind, value in row.items()}) for row in rows)
 
 
@@ -506,7 +506,7 @@ def test_without_one_entry_and_what_built_on_it_the_rest_is_as_if_it_had_never_b
 
 def about(life: Life, made: list[Change | None]) -> dict[str, list[str]]:
     """What the state holds about every constitutional memory: its fields, its words, and their evidence."""
-    rows = [json.loads(canonical(row)) for row in replay.state(made)]
+    rows = [json.loads(canonical(row)) for row in told_again.state(made)]
     held: dict[str, list[str]] = {}
     for name in sorted(life.protected):
         words = [row for row in rows if row.get("version", {}).get("item_id") == name]
@@ -528,7 +528,7 @@ def test_no_rollback_changes_a_constitutional_memory_its_words_or_their_evidence
 
 def whole(made: list[Change | None]) -> bool:
     """Whether every edge, version and event in the state has both ends."""
-    rows = [json.loads(canonical(row)) for row in replay.state(made)]
+    rows = [json.loads(canonical(row)) for row in told_again.state(made)]
     ids = {value["id"] for row in rows for value in row.values()}
     needed = {
         value[name]
@@ -563,7 +563,7 @@ def test_whichever_event_is_taken_back_no_quotation_of_it_is_left(life, data):
     derived = {entry.plain.version.id for entry in later if isinstance(entry.plain, Derive)}
     assert quoting_it <= derived
     made = plan([one], later, Standing(), cascade=True)
-    rows = [json.loads(canonical(row)) for row in replay.state([*life.changes, *made.undo])]
+    rows = [json.loads(canonical(row)) for row in told_again.state([*life.changes, *made.undo])]
     assert _quoted(rows) <= {value["id"] for row in rows for kind, value in row.items() if kind == "event"}
 
 
@@ -584,7 +584,7 @@ def test_no_rollback_brings_back_what_was_erased(life, data):
     journal = life.pasts()
     cut = data.draw(st.integers(0, len(journal)))
     made = plan(journal[cut:], [], life.standing, cascade=False)
-    after = [json.loads(canonical(row)) for row in replay.state([*(entry.change for entry in journal), *made.undo])]
+    after = [json.loads(canonical(row)) for row in told_again.state([*(entry.change for entry in journal), *made.undo])]
     gone = {ref.partition(":")[2] for ref in life.erased}
     assert not gone & {value["id"] for row in after for value in row.values()}
     assert not gone & {value.get("active_version_id") for row in after for value in row.values()}

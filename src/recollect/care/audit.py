@@ -1,23 +1,22 @@
 """The journal under examination: its chain, its signed head, and the state that it alone accounts for."""
 
 import base64
+import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from itertools import islice
 
 from recollect.domain import codec
-from recollect.domain.change import Change
-from recollect.domain.ids import Seq, TenantId
-from recollect.domain.journal import Entry, Finding, Head
-from recollect.errors import Invalid, StoreBusy
-from recollect.policy import chain, replay
+from recollect.domain.examination import Examined, Recorded, Row
+from recollect.domain.ids import TenantId
+from recollect.domain.journal import MARKED, Entry, Finding, Head, Illegible
+from recollect.errors import Invalid
+from recollect.policy import account, chain, replay
 from recollect.ports import Seal, Store
 
-_PAGE = 2000
-_TRIES = 3
-_UNREADABLE = (ValueError, KeyError, TypeError, AssertionError)
-"""What comes of reading a value that no Recollect wrote. Its own message may quote content, and is left out."""
+MOST = 1000
+"""So many findings are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,112 +32,51 @@ class Verified:
         return not self.findings
 
 
-def entries(store: Store, tenant: TenantId) -> Iterator[Entry]:
-    """The whole journal, page by page."""
-    after = Seq(0)
-    while page := store.entries(tenant, after=after, limit=_PAGE):
-        yield from page
-        after = page[-1].header.seq
-
-
 def verify(store: Store, tenant: TenantId, exported: Head | None = None, *, deep: bool = False) -> Verified:
-    """Walk the chain from its first entry to the head that the store names; `deep` also holds what it tells of
-    against what the store holds."""
-    verified = _walk(store, tenant, exported)
-    for _ in range(_TRIES):
-        if verified.whole or store.head(tenant).seq == verified.head.seq:
-            break
-        verified = _walk(store, tenant, exported)  # an erasure since may have taken bodies from under the walk
-    if deep and verified.whole:  # a journal that is not whole accounts for nothing
-        verified = replace(verified, findings=account(store, tenant))
-    return verified
+    """Walk the chain from its first entry to the head that the store names; `deep` also holds every row of the store
+    against what the journal tells. All of one moment, however long it takes and whoever writes meanwhile."""
+    examination = _Examination(store.examine(tenant, deep=deep))
+    findings = list(islice(examination.findings(exported, deep=deep), MOST + 1))
+    if len(findings) > MOST:
+        findings[MOST] = Finding(examination.head.seq, f"there is more than these {MOST} findings")
+    return Verified(examination.head, examination.entries, tuple(findings))
 
 
-def _walk(store: Store, tenant: TenantId, exported: Head | None) -> Verified:
-    head = store.head(tenant)
-    count = 0
+class _Examination:
+    """One pass over what a store shows of itself."""
 
-    def counted() -> Iterator[Entry]:
-        nonlocal count
-        for entry in entries(store, tenant):
-            if entry.header.seq > head.seq:
-                return  # written since: not part of this examination
-            count += 1
-            yield entry
+    def __init__(self, shown: Iterator[Examined]) -> None:
+        self._shown = shown
+        head = next(shown)
+        assert isinstance(head, Head)
+        self.head, self.entries = head, 0
+        self._account = replay.Account(strict=head.chain_id.startswith(MARKED))
+        self._untold: list[Finding] = []
+        self._first: Row | None = None
 
-    findings = tuple(chain.findings(counted(), head, exported))
-    return Verified(head, count, findings)
+    def findings(self, exported: Head | None, *, deep: bool) -> Iterator[Finding]:
+        yield from chain.findings(self._journal(deep=deep), self.head, exported)
+        yield from self._untold
+        if deep:
+            yield from (Finding(self.head.seq, what) for what in self._compared())
 
+    def _journal(self, *, deep: bool) -> Iterator[Entry | Illegible]:
+        for one in self._shown:
+            if not isinstance(one, Recorded):
+                self._first = one if isinstance(one, Row) else None
+                return
+            self.entries += 1
+            if deep:
+                wrong = [Finding(one.seq, what) for what in self._account.tell(one)]
+                self._untold += wrong[: MOST - len(self._untold)]
+            yield one.entry
 
-def account(store: Store, tenant: TenantId) -> tuple[Finding, ...]:
-    """Whether the journal alone accounts for what memory holds: what differs, by id and without its content."""
-    for _ in range(_TRIES):
-        head = store.head(tenant)
-        findings = tuple(_differences(store, tenant, head))
-        if store.head(tenant).seq == head.seq:
-            return findings
-    raise StoreBusy("others keep writing to the memory that is examined", "Try again when they are done.")
-
-
-def _differences(store: Store, tenant: TenantId, head: Head) -> Iterator[Finding]:
-    at, last = Seq(0), "the first"
-
-    def changes() -> Iterator[Change | None]:
-        nonlocal at
-        for entry in entries(store, tenant):
-            at = entry.header.seq
-            if at > head.seq:
-                return  # written since: all of this is done again
-            yield entry.change
-
-    def rows() -> Iterator[Mapping[str, object]]:
-        nonlocal last
-        for row in store.state(tenant):
-            yield row
-            last = f"the one after {_name(row)}"
-
-    try:
-        told = replay.state(changes())
-    except _UNREADABLE:
-        yield Finding(at, "what the entry tells cannot be read")
-        return
-    try:
-        yield from (Finding(head.seq, what) for what in _compared(told, rows()))
-    except _UNREADABLE:
-        yield Finding(head.seq, f"a row of the store cannot be read: {last}")
-
-
-def _compared(told: Iterator[Mapping[str, object]], held: Iterator[Mapping[str, object]]) -> Iterator[str]:
-    """Both sides step by step: they come in one order."""
-    ours, theirs = next(told, None), next(held, None)
-    while ours is not None or theirs is not None:
-        mine, yours = _place(ours), _place(theirs)
-        if mine < yours:
-            yield f"{_name(ours)} is missing: the journal tells of it"
-        elif mine > yours:
-            yield f"{_name(theirs)} is not accounted for: the journal does not tell of it"
-        elif codec.canonical(ours) != codec.canonical(theirs):
-            yield f"{_name(theirs)} is not what the journal tells of it"
-        ours = next(told, None) if mine <= yours else ours
-        theirs = next(held, None) if yours <= mine else theirs
-
-
-_KINDS = ("item", "version", "event", "relation", "contradiction")
-
-
-def _place(row: Mapping[str, Any] | None) -> tuple[object, ...]:
-    """Where a row stands in the order of states; the end comes last."""
-    if row is None:
-        return (len(_KINDS),)
-    [(kind, value)] = row.items()
-    key = (value["from_id"], value["to_id"]) if kind == "relation" else (value["id"],)
-    return (_KINDS.index(kind), *key)
-
-
-def _name(row: Mapping[str, Any] | None) -> str:
-    assert row is not None
-    [(kind, value)] = row.items()
-    return f"{kind} {value['id']}"
+    def _compared(self) -> Iterator[str]:
+        comparison = account.Comparison(self._account)
+        for one in itertools.chain([self._first] if self._first else [], self._shown):
+            if isinstance(one, Row) and (what := comparison.look(one)):
+                yield what
+        yield from comparison.missing()
 
 
 def sign(head: Head, tenant: TenantId, seal: Seal) -> dict[str, object]:

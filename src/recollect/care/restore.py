@@ -63,10 +63,10 @@ def chosen(store: Store, tenant: TenantId, target: Target) -> Sequence[Entry]:
             ]
             missing = f"nothing happened to memory {item_id} since revision {rev}"
         case Session(cause):
-            found = store.entries(tenant, cause=cause)
+            found = [e for e in store.entries(tenant, cause=cause) if e.header.op != "private"]
             missing = f"nothing in the journal has the cause {cause}"
         case ToRevision(scope, rev):
-            found = store.entries(tenant, scope=scope, rev_after=rev)
+            found = [e for e in store.entries(tenant, scope=scope, rev_after=rev) if e.header.op != "private"]
             missing = f"nothing happened there since revision {rev}"
     if not found:
         raise NotFound(missing, "See recollect history for what can be rolled back.")

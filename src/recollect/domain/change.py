@@ -211,7 +211,8 @@ class Disclose:
 class Erase:
     """Content is gone for good: from rows, indexes and journal bodies. Only ids and places are named here.
 
-    The store fills in `bodies`: the journal entries whose content goes with it.
+    The store fills in `bodies`: the journal entries whose content goes with it; and `named`: the digest of what these
+    name, which nobody could tell from them afterwards.
     """
 
     items: tuple[ItemId, ...]
@@ -221,6 +222,7 @@ class Erase:
     reason: str
     proposals: tuple[RecordId, ...] = ()
     bodies: tuple[Seq, ...] = ()
+    named: str | None = None
 
     def __post_init__(self) -> None:
         sound(self.reason, "the reason", 10_000)

@@ -6,13 +6,21 @@ the chain still verifies, while a digest without its salt tells nothing about a 
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from recollect.domain.change import Change
 from recollect.domain.codec import canonical, decode, encode, when
-from recollect.domain.ids import CauseId, ItemId, Rev, Seq
+from recollect.domain.ids import CauseId, EventId, ItemId, Rev, Seq
 from recollect.domain.scope import Role
+
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError, RecursionError)
+"""What comes of reading a value that no Recollect wrote. Its own message may quote content, and is left out."""
+MARKED = "m"
+"""How the id of a chain begins whose every private mark has an entry, and whose items count every word of theirs."""
+BODILESS = frozenset({"checkpoint", "private"})
+"""Operations whose entries are a header alone: its digest is of what is kept beside the journal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +67,25 @@ class Entry:
         return read_body(self.body.text) if self.body else None
 
     @property
+    def told(self) -> Change | None:
+        """The change, or None where the body was erased or says what cannot be read."""
+        try:
+            return self.change
+        except UNREADABLE:
+            return None
+
+    @property
     def blind(self) -> "Entry":
         """The entry for those who may know that something happened, and not what."""
         return Entry(self.header, self.hash, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Illegible:
+    """A row of the journal that no Recollect wrote: where it stands, and its hash as stored."""
+
+    seq: Seq
+    hash: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +116,21 @@ def read_body(text: str) -> Change:
 
 def body_hash(body: Body) -> str:
     return hashlib.sha256(body.nonce + body.text.encode()).hexdigest()
+
+
+def mark_hash(event_id: EventId) -> str:
+    """The digest in the header that tells of an event that it is private. An id is no content, so it needs no salt."""
+    return hashlib.sha256(f"private {event_id}".encode()).hexdigest()
+
+
+def names_hash(names: Iterable[tuple[str, bool]]) -> str:
+    """The digest of what one entry names, and of which of it it carries the content."""
+    return hashlib.sha256(canonical(sorted([ref, own] for ref, own in names)).encode()).hexdigest()
+
+
+def blanked_hash(named: Mapping[Seq, str]) -> str:
+    """One digest of what several entries name, by the digest of each."""
+    return hashlib.sha256(canonical(sorted([seq, digest] for seq, digest in named.items())).encode()).hexdigest()
 
 
 def genesis(chain_id: str) -> str:

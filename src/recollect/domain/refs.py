@@ -48,6 +48,17 @@ class Refs:
         """Every whole thing that is named."""
         return self.own | self.needs
 
+    @property
+    def named(self) -> frozenset[tuple[str, bool]]:
+        """The same as the index over the journal holds it: by id alone, each with whether its content is carried."""
+        return frozenset((name_of(ref), ref in self.own) for ref in self.all)
+
+
+def name_of(ref: str) -> str:
+    """A thing as the index over the journal names it: by its id alone, so that what is written together lies
+    together."""
+    return ref.partition(":")[2]
+
 
 def item_of(change: Change) -> ItemId | None:
     """The one memory an entry is about, where there is one."""

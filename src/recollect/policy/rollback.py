@@ -127,6 +127,7 @@ def plan(chosen: Sequence[Past], later: Sequence[Past], standing: Standing, *, c
 
 _Hiding = Withdraw | Retract | Discard | Unlink
 _Edge = Link | Unlink | Relink | Note
+_BODILESS = {"checkpoint": "a checkpoint is not rolled back", "private": "what is private stays private"}
 
 
 @dataclass(slots=True)
@@ -235,7 +236,7 @@ def _immovable(entry: Past, standing: Standing) -> str:
     """Why an entry stays whatever happens to the others; blank when it need not."""
     change = entry.plain
     if change is None:
-        return "a checkpoint is not rolled back" if entry.op == "checkpoint" else "its content was erased"
+        return _BODILESS.get(entry.op, "its content was erased")
     back = inverse(change)
     if isinstance(back, Irreversible):
         return back.why

@@ -69,8 +69,7 @@ def apply(
         )
     _stamp(tx, clerk, pen.next_rev)
     _embed(tx, vectors, pen.next_rev)
-    privacy.mark_private(tx, private)
-    pen.write(written, [_owner(clerk, change) for change in written])
+    pen.write(written, [_owner(clerk, change) for change in written], privacy.mark_private(tx, private))
     return pen.next_rev
 
 

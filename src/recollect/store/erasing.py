@@ -6,12 +6,13 @@ from datetime import datetime
 
 from recollect.domain.change import Erase
 from recollect.domain.ids import RecordId, Seq
+from recollect.domain.journal import blanked_hash, names_hash, read_body
 from recollect.domain.level import Level
 from recollect.domain.record import Decided, Lapsed, Pending
+from recollect.domain.refs import name_of, refs
 from recollect.domain.witness import bare
 from recollect.errors import Stale
-from recollect.store import turns
-from recollect.store.journal import name_of
+from recollect.store import privacy, turns
 from recollect.store.records import list_records
 from recollect.store.tx import Tx
 
@@ -28,6 +29,8 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
     ]
     records = [f"checkpoint:{id}" for id in change.checkpoints] + [f"proposal:{id}" for id in change.proposals]
     _drop_texts(tx, change)
+    if change.events:
+        privacy.leave(tx, change.events)
     turns.erase(tx, change)
     for table, column, ids in (
         ("witnesses", "version_id", change.versions),
@@ -70,12 +73,12 @@ def erase(tx: Tx, change: Erase, at: datetime) -> Erase:
             "update items set active_version_id = null where tenant = :tenant and active_version_id in :ids[]",
             ids=list(change.versions),
         )
-    bodies = _bodies(tx, [*gone, *records])
+    named = _bodies(tx, [*gone, *records])
     tx.many(
         "insert into tombstones (tenant, ref, at) values (:tenant, :ref, :at) on conflict do nothing",
         [{"ref": ref, "at": at} for ref in [*gone, *records]],
     )
-    return replace(change, bodies=tuple(bodies))
+    return replace(change, bodies=tuple(named), named=blanked_hash(named))
 
 
 def _take(tx: Tx, change: Erase) -> None:
@@ -138,8 +141,9 @@ def _drop_texts(tx: Tx, change: Erase) -> None:
 _EDGES = "h.op like 'contradiction%' or h.op like 'proposal%' or h.op like 'consent%' or h.op like '%link'"
 
 
-def _bodies(tx: Tx, gone: Sequence[str]) -> list[Seq]:
-    """Delete the bodies that carry what is gone, or that tell of its edges, with their salts."""
+def _bodies(tx: Tx, gone: Sequence[str]) -> dict[Seq, str]:
+    """Delete the bodies that carry what is gone, or that tell of its edges, with their salts: which they are, each with
+    the digest of what it names."""
     found = tx.all(
         "select distinct b.seq from journal_bodies b join journal_refs r on r.tenant = b.tenant and r.seq = b.seq "
         "join journal h on h.tenant = b.tenant and h.seq = b.seq "
@@ -147,7 +151,12 @@ def _bodies(tx: Tx, gone: Sequence[str]) -> list[Seq]:
         refs=[name_of(ref) for ref in gone],
     )
     seqs = [Seq(row[0]) for row in found]
+    named: dict[Seq, str] = {}
     if seqs:
+        bodies = tx.all(
+            "select seq, body from journal_bodies where tenant = :tenant and seq in :seqs[] order by seq", seqs=seqs
+        )
+        named = {Seq(seq): names_hash(refs(read_body(body)).named) for seq, body in bodies}
         # a receipt's digest covers the words of its request, and a digest of a short text can be guessed
         tx.run(
             "update receipts set digest = '' where tenant = :tenant and rev in "
@@ -155,4 +164,4 @@ def _bodies(tx: Tx, gone: Sequence[str]) -> list[Seq]:
             seqs=seqs,
         )
         tx.run("delete from journal_bodies where tenant = :tenant and seq in :seqs[]", seqs=seqs)
-    return seqs
+    return named

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from recollect.domain.change import Change, Undo, operation
 from recollect.domain.codec import canonical
-from recollect.domain.ids import CauseId, ItemId, Rev, Seq
-from recollect.domain.journal import Body, Entry, Header, body_hash, body_text, header_hash
-from recollect.domain.refs import item_of, refs
+from recollect.domain.ids import CauseId, EventId, ItemId, Rev, Seq
+from recollect.domain.journal import Body, Entry, Header, body_hash, body_text, header_hash, mark_hash
+from recollect.domain.refs import item_of, name_of, refs
 from recollect.domain.scope import Actor, Scope
 from recollect.errors import NotFound
 from recollect.store import rows
@@ -43,8 +43,9 @@ class Pen:
         self.rev = Rev(row[0])
         self.next_rev = Rev(row[0] + 1)
 
-    def write(self, changes: Sequence[Change], owners: Sequence[Owner]) -> None:
-        """One entry per change: header, body, and the things it names. Without changes only the revision moves."""
+    def write(self, changes: Sequence[Change], owners: Sequence[Owner], private: Sequence[EventId] = ()) -> None:
+        """One entry per change: header, body, and the things it names; one header per event that is private from here
+        on. Without either only the revision moves."""
         threads = self._thread_revs(owners)
         headers: list[dict[str, object]] = []
         bodies: list[dict[str, object]] = []
@@ -54,9 +55,10 @@ class Pen:
             undoes = change.entry if isinstance(change, Undo) else None
             headers.append(self._header(operation(change), item_of(change), owner, undoes, body_hash(body), threads))
             bodies.append({"seq": self._seq, "nonce": body.nonce, "body": body.text})
-            touched = refs(change)
-            for ref in touched.all:
-                named.append({"ref": name_of(ref), "seq": self._seq, "own": ref in touched.own})
+            for ref, own in refs(change).named:
+                named.append({"ref": ref, "seq": self._seq, "own": own})
+        for event_id in private:
+            headers.append(self._header("private", None, Scope(tenant=self._tx.tenant), None, mark_hash(event_id), {}))
         self._insert(headers)
         self._tx.many(
             "insert into journal_bodies (tenant, seq, nonce, body) values (:tenant, :seq, :nonce, :body)", bodies
@@ -141,12 +143,6 @@ def read_thread_rev(tx: Tx, of: Owner) -> int:
         thread_id=thread_id,
     )
     return row[0] if row else 0
-
-
-def name_of(ref: str) -> str:
-    """A thing as the index over the journal names it: by its id alone, so that what is written together lies
-    together."""
-    return ref.partition(":")[2]
 
 
 def no_tenant(tx: Tx) -> NotFound:

@@ -161,15 +161,18 @@ def _withheld_events(tx: Tx, ids: Sequence[str], readers: frozenset[str]) -> set
 # -- writing it down --------------------------------------------------------------------------------------
 
 
-def mark_private(tx: Tx, events: Sequence[EventId]) -> None:
-    """These events are private from here on: those of shared threads that are there. Elsewhere it would say nothing."""
-    if events:
-        tx.do(
-            "insert into private_events (tenant, event_id, episode_id) "
-            "select e.tenant, e.id, e.item_id from events e join items i on i.tenant = e.tenant and i.id = e.item_id "
-            f"where e.tenant = :tenant and e.id in :ids[] and {_SHARED} on conflict do nothing",
-            ids=sorted(set(events)),
-        )
+def mark_private(tx: Tx, events: Sequence[EventId]) -> list[EventId]:
+    """These events are private from here on: those of shared threads that are there. Elsewhere it would say nothing.
+    Those that were not marked before, in the order of their ids: the journal tells of them."""
+    if not events:
+        return []
+    marked = tx.all(
+        "insert into private_events (tenant, event_id, episode_id) "
+        "select e.tenant, e.id, e.item_id from events e join items i on i.tenant = e.tenant and i.id = e.item_id "
+        f"where e.tenant = :tenant and e.id in :ids[] and {_SHARED} on conflict do nothing returning event_id",
+        ids=sorted(set(events)),
+    )
+    return sorted(row[0] for row in marked)
 
 
 def take_part(tx: Tx, episodes: Iterable[Item], fresh: Iterable[Event], actor: Actor) -> None:
@@ -180,6 +183,25 @@ def take_part(tx: Tx, episodes: Iterable[Item], fresh: Iterable[Event], actor: A
         "insert into participants (tenant, episode_id, principal_id) values (:tenant, :episode, :name) "
         "on conflict do nothing",
         [{"episode": episode, "name": name} for episode, name in sorted(found)],
+    )
+
+
+def leave(tx: Tx, erased: Sequence[EventId]) -> None:
+    """Who took part in a thread as the author of these events alone, which are about to be erased, no longer does."""
+    found = tx.all(
+        "select distinct e.item_id, e.author from events e where e.tenant = :tenant and e.id in :erased[] "
+        "and not exists (select 1 from items i where i.tenant = :tenant and i.id = e.item_id "
+        "and e.author in (i.user_id, i.actor_id)) "
+        "and not exists (select 1 from events o where o.tenant = :tenant and o.item_id = e.item_id "
+        "and o.author = e.author and not (o.id in :erased[])) "
+        "and not exists (select 1 from journal_refs r join journal h on h.tenant = r.tenant and h.seq = r.seq "
+        "where r.tenant = :tenant and r.ref = e.item_id and h.op = 'append' and h.undoes is null "
+        "and h.item_id = e.item_id and h.actor = e.author)",
+        erased=list(erased),
+    )
+    tx.many(
+        "delete from participants where tenant = :tenant and episode_id = :episode and principal_id = :name",
+        [{"episode": episode, "name": name} for episode, name in found],
     )
 
 

@@ -7,15 +7,17 @@ from contextvars import Context
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 from recollect.domain import codec
 from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.event import Event
+from recollect.domain.examination import Examined
 from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
 from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
-from recollect.domain.journal import Entry, Head, genesis
+from recollect.domain.journal import MARKED, Entry, Head, genesis
 from recollect.domain.observation import Cursor, Observation, Operation, Usage
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Contradiction, Open, Record
@@ -38,12 +40,26 @@ from recollect.holdings import (
     Vector,
     Wanted,
 )
-from recollect.store import door, dumping, finding, gathering, observing, outbox, privacy, reading, records, rows, turns
+from recollect.store import (
+    door,
+    dumping,
+    examining,
+    finding,
+    gathering,
+    observing,
+    outbox,
+    privacy,
+    reading,
+    records,
+    rows,
+    turns,
+)
 from recollect.store.fingerprint import new_key
 from recollect.store.journal import Pen, no_tenant, read_entries, read_thread_rev
 from recollect.store.tx import Engine, Sought, Tx
 
 START = Seq(0)
+T = TypeVar("T")
 
 
 class SqlStore:
@@ -156,7 +172,7 @@ class SqlStore:
     # -- tenants ------------------------------------------------------------------------------------------
 
     def create_tenant(self, tenant: TenantId, *, at: datetime) -> bool:
-        chain_id = os.urandom(16).hex()
+        chain_id = MARKED + os.urandom(16).hex()
         with self._engine.write(tenant) as tx:
             return bool(
                 tx.run(
@@ -475,6 +491,13 @@ class SqlStore:
             _must_exist(tx)
             yield from dumping.state(tx)
 
+    def examine(self, tenant: TenantId, *, deep: bool) -> Iterator[Examined]:
+        return _apart(self._examine(tenant, deep))
+
+    def _examine(self, tenant: TenantId, deep: bool) -> Generator[Examined]:
+        with self._engine.read(tenant) as tx:
+            yield from examining.examine(tx, deep=deep)
+
     def backup(self, target: Path) -> None:
         self._engine.backup(target)
 
@@ -489,7 +512,7 @@ class SqlStore:
             self._engine.close()
 
 
-def _apart(rows: Generator[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+def _apart(rows: Generator[T]) -> Iterator[T]:
     """The rows, read in a context of their own. The moment that they show lasts for as long as somebody reads on, on
     whichever thread; no other read is to join it."""
     own = Context()

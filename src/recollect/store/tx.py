@@ -4,18 +4,27 @@ SQL is written once for both engines, with `:name` for a value and `:name[]` for
 that does not bind `:tenant` is refused here, whatever it does; PostgreSQL's row level security stands behind it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from recollect.domain.ids import TenantId
 from recollect.holdings import Vector, Wanted
 
 Row = tuple[Any, ...]
 Key = str | int
+
+
+class Text(NamedTuple):
+    """A text that the text index holds: of which event or version, and what that is called by besides."""
+
+    ref: str
+    item_id: str
+    text: str
+    names: str
 
 
 class Sought(Enum):
@@ -92,6 +101,10 @@ class Tx(Protocol):
 
     def drop_text(self, ref: str, text: str, names: str) -> None:
         """Take a text and its names, as they were put in, out of the text index so that nothing of it is left."""
+        ...
+
+    def misindexed(self, texts: Callable[[], Iterator[Text]]) -> Iterator[tuple[str, str]]:
+        """Where the text index holds anything but these texts: what, and how."""
         ...
 
 

@@ -1,10 +1,11 @@
 """The transaction of one tenant over PostgreSQL."""
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from struct import pack
 
-from psycopg import Cursor
+from psycopg import Cursor, DataError
 
 from recollect.domain.ids import TenantId
 from recollect.errors import Invalid
@@ -13,11 +14,17 @@ from recollect.store.postgres.pool import Binary
 from recollect.store.postgres.session import Session
 from recollect.store.postgres.statement import of_rows, translate
 from recollect.store.postgres.words import folded, parts
-from recollect.store.tx import Row, bound
+from recollect.store.tx import Row, Text, bound
 from recollect.store.words import indexed
 
 _BATCH = 100
 _ROWS = 50
+_DOCUMENT = "array_to_tsvector(array[mark(:tenant)]) || to_tsvector('words', :text)"
+_INDEXED = (
+    f"select d.item_id, d.octets, d.tsv = ({_DOCUMENT}), strip(d.tsv) = strip({_DOCUMENT}), "
+    "(select count(*) from docs o where o.tenant = :tenant and o.ref = :ref) "
+    "from docs d where d.tenant = :tenant and d.ref = :ref and d.part = :part"
+)
 
 
 class PostgresTx:
@@ -35,10 +42,11 @@ class PostgresTx:
         return self._session.send(translate(bound(sql)), {**values, "tenant": self.tenant}, binary=binary)
 
     def all(self, sql: str, **values: object) -> list[Row]:
-        return self._send(sql, values).fetchall()
+        return _fetched(self._send(sql, values))
 
     def one(self, sql: str, **values: object) -> Row | None:
-        return self._send(sql, values).fetchone()
+        found = _fetched(self._send(sql, values))
+        return found[0] if found else None
 
     def run(self, sql: str, **values: object) -> int:
         cursor = self._send(sql, values)
@@ -72,7 +80,7 @@ class PostgresTx:
         fetch = translate(f"fetch {_BATCH} from {name}")
         while True:
             self._session.become(self.tenant)  # a read of another tenant may have come in between
-            batch = self._session.send(fetch, {}, binary=binary).fetchall()
+            batch = _fetched(self._session.send(fetch, {}, binary=binary))
             yield from batch
             if len(batch) < _BATCH:
                 break
@@ -93,8 +101,7 @@ class PostgresTx:
     def add_text(self, ref: str, item_id: str, text: str, names: str) -> None:
         self.many(
             "insert into docs (tenant, ref, part, item_id, octets, tsv) "
-            "values (:tenant, :ref, :part, :item_id, :octets, "
-            "array_to_tsvector(array[mark(:tenant)]) || to_tsvector('words', :text))",
+            f"values (:tenant, :ref, :part, :item_id, :octets, {_DOCUMENT})",
             [
                 {"ref": ref, "item_id": item_id, "part": number, "octets": len(text.encode()), "text": part}
                 for number, part in enumerate(parts(folded(indexed(text, names))))
@@ -113,6 +120,35 @@ class PostgresTx:
             [{"embedder": v.embedder, "ref": v.ref, "rev": rev, "embedding": sent(v.values)} for v in vectors],
         )
 
+    def misindexed(self, texts: Callable[[], Iterator[Text]]) -> Iterator[tuple[str, str]]:
+        known = iter(texts())
+        while batch := list(islice(known, _BATCH)):
+            yield from self._misindexed(batch)
+        for (ref,) in self.each(
+            "select distinct d.ref from docs d where d.tenant = :tenant and not exists "
+            "(select 1 from events e where e.tenant = :tenant and d.ref = 'e:' || e.id) and not exists "
+            "(select 1 from versions v where v.tenant = :tenant and d.ref = 'v:' || v.id and v.level = 3) "
+            "order by d.ref"
+        ):
+            yield ref, "is indexed, and there is no such text"
+
+    def _misindexed(self, texts: Sequence[Text]) -> Iterator[tuple[str, str]]:
+        """All questions go out before the first answer is read."""
+        asked = [(text, list(parts(folded(indexed(text.text, text.names))))) for text in texts]
+        answers = [
+            [self._send(_INDEXED, {"ref": text.ref, "part": n, "text": part}) for n, part in enumerate(cut)]
+            for text, cut in asked
+        ]
+        for (text, cut), cursors in zip(asked, answers, strict=True):
+            octets = len(text.text.encode())
+            for n, cursor in enumerate(cursors):
+                row = cursor.fetchone()
+                # names that came with a migration stand at the end of the first part, and not before its words
+                words = row is not None and (row[2] or (n == 0 and bool(text.names) and row[3]))
+                if row is None or row[:2] != (text.item_id, octets) or row[4] != len(cut) or not words:
+                    yield text.ref, "is not indexed as it reads"
+                    break
+
     def vectors(self) -> Iterator[tuple[str, str, int, bytes]]:
         found = self._each(
             "select embedder, ref, rev, embedding from vectors where tenant = :tenant order by embedder, ref",
@@ -121,6 +157,17 @@ class PostgresTx:
         )
         for embedder, ref, rev, embedding in found:
             yield embedder, ref, rev, _received(embedding)
+
+
+def _fetched(cursor: Cursor[Row]) -> list[Row]:
+    """The rows of an answer. A value that no Python value stands for, such as an infinite time, is a ValueError: it is
+    the row that is wrong, and not the server."""
+    try:
+        return cursor.fetchall()
+    except DataError as error:
+        if error.sqlstate is None:
+            raise ValueError("a value that cannot be read") from error
+        raise
 
 
 class PostgresOutbox:

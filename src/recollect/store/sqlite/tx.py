@@ -13,7 +13,8 @@ from recollect.domain.codec import canonical
 from recollect.domain.ids import TenantId
 from recollect.holdings import Vector
 from recollect.store.rows import micros
-from recollect.store.tx import Row, bound
+from recollect.store.sqlite import index
+from recollect.store.tx import Row, Text, bound
 from recollect.store.words import indexed
 
 _LIST = re.compile(r":(\w+)\[\]")
@@ -69,6 +70,7 @@ class Connection(Protocol):
     """The part of apsw's connection that is used here, with its types spelt out."""
 
     in_transaction: bool
+    filename: str
 
     def execute(self, statements: str, bindings: object = None) -> Cursor: ...
 
@@ -151,6 +153,7 @@ class SqliteTx:
         table, odd = ("events", 0) if kind == "e" else ("versions", 1)
         row = self.one(f"select rid from {table} where tenant = :tenant and id = :id", id=id)
         assert row is not None
+        assert isinstance(row[0], int)
         return 2 * row[0] + odd
 
     def add_vectors(self, vectors: Sequence[Vector], rev: int) -> None:
@@ -159,6 +162,9 @@ class SqliteTx:
             "on conflict (tenant, embedder, ref) do update set rev = excluded.rev, data = excluded.data",
             [{"embedder": v.embedder, "ref": v.ref, "rev": rev, "data": v.values} for v in vectors],
         )
+
+    def misindexed(self, texts: Callable[[], Iterator[Text]]) -> Iterator[tuple[str, str]]:
+        yield from index.misindexed(self._connection, token(self.tenant), texts(), self._place)
 
     def vectors(self) -> Iterator[tuple[str, str, int, bytes]]:
         yield from self.each(  # type: ignore[misc]

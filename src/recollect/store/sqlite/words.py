@@ -71,6 +71,11 @@ def _tokenizer() -> _Tokenizer:
     return _Tokenizer()
 
 
+def all_tokens(text: str) -> tuple[str, ...]:
+    """The same of a text that is read once, and may be long."""
+    return _tokenizer()(text)
+
+
 @lru_cache(maxsize=8192)
 def tokens(text: str) -> tuple[str, ...]:
     """The words that the text index makes of a text."""
