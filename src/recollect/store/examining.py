@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, cast
 
 from recollect.domain import codec
 from recollect.domain.examination import Examined, Recorded
@@ -17,13 +17,15 @@ from recollect.domain.examination import Row as Held
 from recollect.domain.ids import Rev, Seq
 from recollect.domain.journal import UNREADABLE, Body, Entry, Head, Illegible, header_hash
 from recollect.domain.level import Level
-from recollect.domain.record import Open, Record, Resolved, family
+from recollect.domain.record import Record, family
 from recollect.domain.witness import bare
 from recollect.store import form, rows
 from recollect.store.fingerprint import fingerprint
 from recollect.store.journal import no_tenant
 from recollect.store.tx import Row, Text, Tx
 
+_Names = frozenset[tuple[str, bool]]
+_NO_MORE: tuple[int, _Names] = (0, frozenset())
 _ILLEGIBLE = "cannot be read: it is not one that Recollect wrote"
 _MOST = 1000
 _HEADER = ", ".join(f"h.{name}" for name in form.names(rows.HEADER))
@@ -43,27 +45,34 @@ def examine(tx: Tx, *, deep: bool) -> Iterator[Examined]:
 
 
 def _head(tx: Tx) -> tuple[Head, bytes]:
-    row = tx.one("select chain_id, rev, seq, head, dedup_key, created_at from tenants where tenant = :tenant")
-    if row is None:
+    """The head and the key of the tenant's fingerprints; empty ones where they cannot be read."""
+    if not tx.one("select 1 from tenants where tenant = :tenant"):
         raise no_tenant(tx)
-    chain_id, rev, seq, hash, key, _ = row
-    sound = type(chain_id) is str and type(rev) is int and type(seq) is int and type(hash) is str
-    head = Head(chain_id, Rev(rev), Seq(seq), hash) if sound else Head("", Rev(0), Seq(0), "")
-    return head, bytes(key) if isinstance(key, bytes | memoryview) else b""
+    try:
+        chain_id, rev, seq, hash, key = tx.one(
+            "select chain_id, rev, seq, head, dedup_key from tenants where tenant = :tenant"
+        ) or (None, None, None, None, None)
+        head = Head(form.text(chain_id), Rev(form.number(rev)), Seq(form.number(seq)), form.text(hash))
+    except UNREADABLE:
+        return Head("", Rev(0), Seq(0), ""), b""
+    try:
+        return head, form.octets(key)
+    except UNREADABLE:
+        return head, b""
 
 
 # -- the journal ------------------------------------------------------------------------------------------
 
 
-def _journal(tx: Tx, named: "Iterator[tuple[int, frozenset[tuple[str, bool]]]] | None") -> Iterator[Recorded]:
+def _journal(tx: Tx, named: Iterator[tuple[int, _Names]] | None) -> Iterator[Recorded]:
     last = Seq(0)
-    at, refs = next(named, (0, frozenset())) if named else (0, frozenset[tuple[str, bool]]())
+    at, refs = next(named, _NO_MORE) if named else _NO_MORE
     for row in _each(tx, _JOURNALS, _JOURNAL, ("h.seq",)):
         entry = _entry(row.values, last) if row.values is not None else Illegible(Seq(last + 1), "")
         last = entry.seq if isinstance(entry, Illegible) else entry.header.seq
-        while named and at < last and at:
-            at, refs = next(named, (0, frozenset()))
-        yield Recorded(entry, None if named is None else refs if at == last else frozenset())
+        while named and 0 < at < last:
+            at, refs = next(named, _NO_MORE)
+        yield Recorded(entry, None if named is None else refs if at == last else _NO_MORE[1])
 
 
 def _entry(row: Row, last: Seq) -> Entry | Illegible:
@@ -74,23 +83,25 @@ def _entry(row: Row, last: Seq) -> Entry | Illegible:
         header_hash(header)
         return Entry(header, form.text(hash), _body(nonce, body))
     except UNREADABLE:
-        return Illegible(fields[0] if type(fields[0]) is int else Seq(last + 1), str(hash))
+        return Illegible(Seq(fields[0] if type(fields[0]) is int else last + 1), str(hash))
 
 
 def _body(nonce: Any, body: Any) -> Body | None:
     if nonce is None and body is None:
         return None
-    sound = isinstance(nonce, bytes | memoryview) and type(body) is str
-    return Body(bytes(nonce), body) if sound else Body(b"", "")  # one that no header is the digest of
+    try:
+        return Body(form.octets(nonce), form.text(body))
+    except UNREADABLE:
+        return Body(b"", "")  # one that no header is the digest of
 
 
-def _named(tx: Tx, astray: list[Held]) -> Iterator[tuple[int, frozenset[tuple[str, bool]]]]:
+def _named(tx: Tx, astray: list[Held]) -> Iterator[tuple[int, _Names]]:
     """What the index over the journal says of each entry, in their order. Rows of no entry go `astray`."""
 
     def sound() -> Iterator[tuple[int, str, bool]]:
         for row in _each(tx, "journal_refs r", "r.seq, r.ref, r.own", ("r.seq", "r.ref")):
             try:
-                seq, ref, own = row.values or ()
+                seq, ref, own = row.values or (None, None, None)
                 yield form.number(seq), form.text(ref), form.flag(own)
             except UNREADABLE:
                 if len(astray) < _MOST:
@@ -175,8 +186,8 @@ class _Tables:
             yield from self._form(table, columns, keys)
 
     def _tenant(self) -> Iterator[Held]:
-        row = self._tx.one("select chain_id, rev, seq, head, created_at from tenants where tenant = :tenant")
         try:
+            row = self._tx.one("select chain_id, rev, seq, head, created_at from tenants where tenant = :tenant")
             form.typed(("chain_id", "rev", "seq", "head", "created_at"), row or ())
             sound = bool(self._key)
         except UNREADABLE:
@@ -329,12 +340,8 @@ def _contradiction(row: Row) -> tuple[object, tuple[object, ...]]:
 
 def _record(row: Row) -> tuple[object, tuple[object, ...]]:
     kind, id, stage, body = row
-    record: Record = codec.decode(Record, form.loads(body))  # type: ignore[arg-type]
-    if isinstance(record, Open | Resolved) or (kind, id, stage) != (
-        family(record),
-        record.id,
-        type(record).__name__.lower(),
-    ):
+    record = cast(Record, codec.decode(cast(type[Any], Record), form.loads(body)))
+    if (kind, id, stage) != (family(record), record.id, type(record).__name__.lower()) or kind == "contradiction":
         form.refuse("family, id or stage")
     form.written_again("body", (body,), {"body": codec.canonical(codec.encode(record))})
     return codec.encode(record), ()
@@ -343,5 +350,5 @@ def _record(row: Row) -> tuple[object, tuple[object, ...]]:
 def _checkpoint(row: Row) -> tuple[object, tuple[object, ...]]:
     data, nonce, at, id, made = row
     form.typed(("id", "created_at"), (id, made))
-    digest = hashlib.sha256(bytes(memoryview(nonce)) + form.text(data).encode()).hexdigest()
+    digest = hashlib.sha256(form.octets(nonce) + form.text(data).encode()).hexdigest()
     return [digest, codec.when(rows.moment(at))], ()

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn, cast
 
 from recollect.store import rows
 from recollect.store.tx import Row
@@ -18,7 +18,7 @@ _NUMBERS = frozenset(
 )
 
 
-def refuse(reason: str) -> None:
+def refuse(reason: str) -> NoReturn:
     raise ValueError(reason)
 
 
@@ -30,11 +30,15 @@ def flag(value: Any) -> bool:
 
 
 def number(value: Any) -> int:
-    return value if type(value) is int else int(refuse("not a whole number") or 0)
+    return value if type(value) is int else refuse("not a whole number")
 
 
 def text(value: Any) -> str:
-    return value if type(value) is str else str(refuse("not a text") or "")
+    return value if type(value) is str else refuse("not a text")
+
+
+def octets(value: Any) -> bytes:
+    return bytes(value) if type(value) in (bytes, bytearray, memoryview) else refuse("not bytes")
 
 
 def loads(value: Any) -> Any:
@@ -76,11 +80,15 @@ def _same(name: str, held: Any, again: Any) -> bool:
 
 def _within(held: Any, again: Any) -> bool:
     """Whether a JSON value says the same, but for what has come to be written since."""
-    if isinstance(held, dict) and isinstance(again, dict):
-        return all(name in again and _within(value, again[name]) for name, value in held.items())  # type: ignore[misc]
-    if isinstance(held, list) and isinstance(again, list):
-        return len(held) == len(again) and all(map(_within, held, again))  # type: ignore[arg-type]
-    return type(held) is type(again) and held == again
+    match held, again:
+        case dict(), dict():
+            mine, other = cast(dict[str, Any], held), cast(dict[str, Any], again)
+            return all(name in other and _within(value, other[name]) for name, value in mine.items())
+        case list(), list():
+            listed, others = cast(list[Any], held), cast(list[Any], again)
+            return len(listed) == len(others) and all(map(_within, listed, others))
+        case _:
+            return type(held) is type(again) and held == again
 
 
 def typed(columns: Sequence[str], row: Row) -> None:

@@ -1,7 +1,7 @@
 """The text index of SQLite under examination: it keeps words and their places, and no texts."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import apsw
 
@@ -43,16 +43,15 @@ def misindexed(
 
 
 def _settings(connection: "Connection") -> Iterator[tuple[str, str]]:
-    held = dict(connection.execute("select k, v from texts_config").fetchall())
-    for name, value in _SETTINGS.items():
-        if held.get(name) != value:
-            yield f"setting {name}", "is not what it was made with"
+    held = dict(connection.execute("select k, v from texts_config where k <> 'version'").fetchall())
+    if held != _SETTINGS:
+        yield "as a whole", "is not set up as it was made: erased words may be left in it"
 
 
 def _damage(connection: "Connection") -> Iterator[tuple[str, str]]:
     """What SQLite finds wrong with the index. On a connection of its own: FTS5 holds the index against what the
     connection remembers of it, and one that has read it before others wrote finds damage where there is none."""
-    fresh = apsw.Connection(connection.filename, apsw.SQLITE_OPEN_READWRITE)
+    fresh = cast("Connection", apsw.Connection(connection.filename, apsw.SQLITE_OPEN_READWRITE))
     try:
         for (line,) in fresh.execute("pragma integrity_check(texts)"):
             if line != "ok":
@@ -67,7 +66,9 @@ def _held(connection: "Connection", token: str) -> tuple[dict[int, int], set[int
     sums: dict[int, int] = {}
     ours: set[int] = set()
     (mine,) = all_tokens(token)
-    for term, doc, column, offset in connection.execute("select term, doc, col, offset from temp.instances"):
+    for term, doc, column, offset in connection.execute(
+        "select term, doc, col, offset from temp.instances where doc > 0"
+    ):
         sums[doc] = sums.get(doc, 0) + hash((term, column, offset))
         if column == "tenant" and term == mine:
             ours.add(doc)
