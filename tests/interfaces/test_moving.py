@@ -10,6 +10,7 @@ import pytest
 
 from recollect import open_memory
 from recollect.domain.ids import short
+from recollect.domain.record import Retention, Rules
 from tests.interfaces.conftest import CommandLine, Tamper
 
 
@@ -58,6 +59,41 @@ def test_tampering_is_found_in_its_place(filled: CommandLine, tamper: Tamper, sq
     assert found.code == 1
     assert not found.document["whole"]
     assert {"seq": entry, "what": what} in found.document["findings"]
+
+
+ATTACKS = {
+    "a witness points at another event": (
+        "update witnesses set event_id = (select max(e.id) from events e where e.id <> witnesses.event_id) "
+        "where version_id = (select min(version_id) from witnesses)",
+        "witnesses ",
+    ),
+    "rules say purge": (
+        "update records set body = replace(body, 'keep', 'purge') where family = 'rules'",
+        "records rules",
+    ),
+    "rules are gone": ("delete from records", "records rules"),
+    "the journal's index is gone": ("delete from journal_refs", "journal_refs does not say"),
+    "an actor of no role": ("update journal set actor_role = 'adminx' where seq = 3", "the entry cannot be read"),
+    "a head that is no number": ("update tenants set seq = 'many'", "tenants default cannot be read"),
+    "an event of no time": ("update events set ts = 9223372036854775807", "events "),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_what_somebody_did_past_recollect_is_told_by_the_command(
+    filled: CommandLine, tamper: Tamper, store: Path, attack: str
+):
+    with open_memory(store, user="mira") as memory:
+        memory.set_rules(Rules(retention=Retention.KEEP))
+    assert filled.do("verify", "--deep", "--json").document["whole"]
+    sql, what = ATTACKS[attack]
+    tamper(sql)
+    found = filled("verify", "--deep", "--json")
+    assert found.code == 1, found.err
+    assert not found.document["whole"]
+    assert any(finding["what"].startswith(what) for finding in found.document["findings"]), found.document["findings"]
+    shown = filled("verify", "--deep")
+    assert (shown.code, "Traceback" in shown.err) == (1, False)
 
 
 def test_a_journal_that_was_cut_shows_against_an_exported_head(filled: CommandLine, place: Path, store: Path):

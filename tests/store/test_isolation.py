@@ -460,6 +460,11 @@ def dump(n: Neighbours) -> object:
 
 
 @act
+def examine(n: Neighbours) -> object:
+    return list(n.store.examine(n.tenant, deep=True))
+
+
+@act
 def state(n: Neighbours) -> object:
     return list(n.store.state(n.tenant))
 

@@ -44,7 +44,6 @@ class House:
         place = zlib.crc32(f"{table.name}.{column}".encode()) % max(1, len(found))
         return found if TIMES else found[place : place + 1]
 
-
     def some_columns(self, table: Table, *, each: bool) -> list[tuple[str, str]]:
         """All columns with their types in the long form. In the short one those that are covered, or one of each type;
         a row under another tenant is a row that was removed."""
