@@ -1,7 +1,7 @@
 """Tampering is found: whoever changes, removes or adds anything past Recollect, `verify --deep` says so.
 
-What it does not find stands in docs/SECURITY.md, column by column; the list is read from there. The long form takes every
-cell of every row: RECOLLECT_HUNT=1 and `-o faulthandler_timeout=0`."""
+What it does not find stands in docs/SECURITY.md, column by column; the list is read from there. The long form takes
+every cell of every row: RECOLLECT_HUNT=1 and `-o faulthandler_timeout=0`."""
 
 import zlib
 from collections.abc import Iterator, Sequence
