@@ -124,6 +124,8 @@ def test_every_row_that_was_removed_is_found(house: House):
         if all(tampering.is_listed(table.name, name) for name in table.keys):
             continue
         for row in house.some_rows(table):
+            if table.name == "texts_idx" and row["term"] == b"":
+                continue  # says where a segment begins, which is where SQLite looks without it
             with tampering.removed(house.database, table, row):
                 if not house.findings():
                     missed.append(f"{table.name} {row}")

@@ -1,6 +1,8 @@
 """The text index of SQLite under examination: it keeps words and their places, and no texts."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
 import apsw
@@ -12,6 +14,9 @@ from recollect.store.words import indexed
 if TYPE_CHECKING:
     from recollect.store.sqlite.tx import Connection
 
+_FIRST_TEXTS, _FIRST_WORDS = 200, 3200
+_FIRST_TERM = "recollectfirsttext"
+"""The texts that the index begins with, which nobody asks for."""
 _SETTINGS = {"secure-delete": 1, "automerge": 8}
 
 
@@ -22,8 +27,9 @@ def misindexed(
     try:
         yield from _settings(connection)
         yield from _damage(connection)
-        sums, ours = _held(connection, token)
-    except (apsw.Error, ValueError, TypeError):
+        held = _held(connection, token)
+        yield from _totals(connection, held)
+    except (apsw.Error, ValueError, TypeError, KeyError):
         yield "as a whole", "cannot be read"
         return
     for text in texts:
@@ -32,13 +38,13 @@ def misindexed(
         except AssertionError:
             yield text.ref, "is not indexed: its row has no place"
             continue
-        found = sums.pop(at, None)
+        found = held.sums.pop(at, None)
         if found is None:
             yield text.ref, "is not indexed"
         elif found != _sum("tenant", token) + _sum("text", indexed(text.text, text.names)):
             yield text.ref, "is not indexed as it reads"
-        ours.discard(at)
-    for at in sorted(ours):
+        held.ours.discard(at)
+    for at in sorted(held.ours):
         yield f"row {at}", "is indexed, and there is no such text"
 
 
@@ -60,19 +66,56 @@ def _damage(connection: "Connection") -> Iterator[tuple[str, str]]:
         fresh.close()
 
 
-def _held(connection: "Connection", token: str) -> tuple[dict[int, int], set[int]]:
-    """What the words of every indexed text add up to, and which of the texts are under this token."""
+@dataclass(slots=True)
+class _Held:
+    """What the words of every indexed text add up to, which texts are under the token of the tenant, how many words the
+    columns hold, and words that a search for them does not find everywhere."""
+
+    sums: dict[int, int] = field(default_factory=dict[int, int])
+    ours: set[int] = field(default_factory=set[int])
+    words: dict[str, int] = field(default_factory=lambda: {"tenant": 0, "text": _FIRST_WORDS})
+    lost: int = 0
+
+
+def _held(connection: "Connection", token: str) -> _Held:
     connection.execute("create virtual table if not exists temp.instances using fts5vocab(main, texts, instance)")
-    sums: dict[int, int] = {}
-    ours: set[int] = set()
+    found = _Held()
     (mine,) = all_tokens(token)
-    for term, doc, column, offset in connection.execute(
-        "select term, doc, col, offset from temp.instances where doc > 0"
-    ):
-        sums[doc] = sums.get(doc, 0) + hash((term, column, offset))
-        if column == "tenant" and term == mine:
-            ours.add(doc)
-    return sums, ours
+    rows = connection.execute("select term, doc, col, offset from temp.instances where doc > 0")
+    for term, places in groupby(rows, lambda row: row[0]):
+        docs: set[int] = set()
+        for _, doc, column, offset in places:
+            found.sums[doc] = found.sums.get(doc, 0) + hash((term, column, offset))
+            found.words[column] += 1
+            docs.add(doc)
+            if column == "tenant" and term == mine:
+                found.ours.add(doc)
+        # What was gone through above is looked for here: by the way in that a search takes.
+        counted = connection.execute("select doc from vocabulary where term = ?", (term,)).fetchone()
+        found.lost += counted is None or (counted[0] != len(docs) and term != _FIRST_TERM)
+    return found
+
+
+def _totals(connection: "Connection", held: _Held) -> Iterator[tuple[str, str]]:
+    """The index's own count of its texts and words, by which it weighs them."""
+    (block,) = connection.execute("select block from texts_data where id = 1").fetchone() or (b"",)
+    told = [_FIRST_TEXTS + len(held.sums), held.words["tenant"], held.words["text"]]
+    if not isinstance(block, bytes) or _numbers(block) != told:
+        yield "as a whole", "counts other texts and words than it holds"
+    if held.lost:
+        yield "as a whole", "does not find every text of some words"
+
+
+def _numbers(block: bytes) -> list[int]:
+    """Numbers as SQLite packs them: seven bits a byte, the highest first; a byte below 128 is the last."""
+    found: list[int] = []
+    number = 0
+    for byte in block:
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            found.append(number)
+            number = 0
+    return found
 
 
 def _sum(column: str, text: str) -> int:
