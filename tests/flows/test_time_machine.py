@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from recollect.care import audit, restore
 from recollect.care import erase as erasing
-from recollect.care import restore
 from recollect.care.restore import OneEntry, OneMemory, Session, Target, ToRevision
 from recollect.domain.change import (
     Append,
@@ -539,6 +539,7 @@ def test_rollbacks_and_writes_at_the_same_time_never_tear(world: World):
     done.set()
     roller.join()
     assert world.is_whole()
+    assert audit.verify(world.store, world.tenant, deep=True).findings == ()
     assert list(loose_ends(snapshot(world.store, world.tenant))) == []
     hidden = {row["id"] for row in world.store.dump(world.tenant) if row["table"] == "items" and row["withdrawn"]}
     for row in world.store.dump(world.tenant):
