@@ -25,7 +25,7 @@ from recollect import Message, Query, wiring
 from recollect import settings as configuration
 from recollect.client import Client
 from recollect.domain.ids import TenantId
-from recollect.levels import LONGEST_QUERY
+from recollect.domain.query import LONGEST_QUERY
 
 TENANT = TenantId("freeze")
 LENGTH = 1_000_000
