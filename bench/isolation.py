@@ -34,12 +34,10 @@ from recollect.domain import codec
 from recollect.domain.item import Item
 from recollect.errors import RecollectError
 
-COMPARE_SCORES = False
-"""Whether what is found must be the same as well: scores, what explains them, and which results and edges follow from
-them. Word statistics are of the whole index so far."""
-_SCORED: frozenset[str] = frozenset("score explain results tokens usedLevel escalated reason more".split())
 _UNTOLD = frozenset({"rev", "seq", "undoes", "cause"})
 """Numbers of the tenant's journal: they count everybody's writes, and are no secret."""
+_ALWAYS_UNTOLD = frozenset({"rev", "tokens"})
+"""The revision, and what its digits in a delta header cost."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SHORT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{8}\b")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d+)?")
@@ -99,18 +97,12 @@ def comparable(reply: Reply, names: Names, *, history: bool) -> str:
 
 def _without(value: Any, history: bool) -> Any:
     if isinstance(value, Mapping):
-        left_out = _UNTOLD if history else frozenset({"rev"})
-        left_out = left_out if COMPARE_SCORES else left_out | _SCORED
+        left_out = _ALWAYS_UNTOLD | _UNTOLD if history else _ALWAYS_UNTOLD
         fields = cast(Mapping[str, Any], value)
         return {name: _without(one, history) for name, one in fields.items() if name not in left_out}
     if isinstance(value, list):
-        return [_without(one, history) for one in cast(list[Any], value) if not _by_likeness(one)]
+        return [_without(one, history) for one in cast(list[Any], value)]
     return value
-
-
-def _by_likeness(value: Any) -> bool:
-    """Whether this tells of an edge between two memories: which are linked follows from how alike they are found."""
-    return not COMPARE_SCORES and isinstance(value, Mapping) and cast(Mapping[str, Any], value).get("op") == "link"
 
 
 class Drive:
