@@ -214,7 +214,7 @@ def stores(engine: str, folder: Path) -> Generator[tuple[str, str]]:
         return
     with temporary_postgres(options={"fsync": "off"}) as server:
         urls: list[str] = []
-        for name in ("full", "alone"):
+        for name in ("shared", "alone"):
             with psycopg.connect(server.url, autocommit=True) as connection:
                 connection.execute(f"create database {name}")  # type: ignore[arg-type]
             urls.append(server.url.replace("/postgres?", f"/{name}?"))
