@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from recollect.policy.clues import amounts
 from recollect.policy.clues.reading import read
+from recollect.policy.contents import numbers
 from tests.hunt import examples
 
 
@@ -141,3 +142,9 @@ def test_a_unit_and_its_parts_agree(count: int, units: tuple[str, str, int]):
     found = laid(f"It is {count} {large}.", f"It is {count * times} {small}.")
     assert found.agreed == 1
     assert not found.clashes
+
+
+@pytest.mark.parametrize("word", ["hundred ", "billion ", "hundred and ", "two dozen and "])
+def test_numbers_in_words_that_never_end_are_read_like_others(word: str):
+    assert all(one.amount < float("inf") for one in read(word * 2_000).quantities)
+    assert all(isinstance(one.values, frozenset) for one in numbers(word * 2_000))

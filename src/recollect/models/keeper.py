@@ -18,7 +18,13 @@ class LocalKeeper:
         self._network = Network("keeper", NAME)
 
     def weigh(self, turns: Sequence[Heard]) -> list[tuple[Weighed, ...]]:
-        return [tuple(weighed for window in self._windows(turn) for weighed in self._read(*window)) for turn in turns]
+        return [self._weighed(turn) for turn in turns]
+
+    def _weighed(self, turn: Heard) -> tuple[Weighed, ...]:
+        """What the sentences of a turn are worth. The same ones in the same company are read once."""
+        windows = [(tuple(before), tuple(map(tuple, window))) for before, window in self._windows(turn)]
+        read = {window: self._read(*window) for window in dict.fromkeys(windows)}
+        return tuple(weighed for window in windows for weighed in read[window])
 
     def _windows(self, turn: Heard) -> Iterator[tuple[list[int], list[list[int]]]]:
         """The sentences of a turn, as many at a time as are read together, with what stands before them."""
@@ -36,7 +42,7 @@ class LocalKeeper:
         if window:
             yield before[-BEFORE:], window
 
-    def _read(self, before: list[int], window: list[list[int]]) -> list[Weighed]:
+    def _read(self, before: Sequence[int], window: Sequence[Sequence[int]]) -> list[Weighed]:
         start, stop = self._network.pieces.read("", 2)
         ids, types = [start, *before, stop], [0] * (len(before) + 2)
         spans: list[tuple[int, int]] = []

@@ -36,7 +36,7 @@ def is_noise(event: Event, before: Event | None) -> bool:
     if not said:
         return not any(sign.isalnum() for sign in event.text)
     spoken = [word for sentence in said for word in words(sentence.text)]
-    if any(sign.isdigit() for sign in event.text) or len(spoken) > _MOST_WORDS:
+    if len(spoken) > _MOST_WORDS or any(sign.isdigit() for sign in event.text):
         return False
     if before is not None and "?" in before.text[-300:] and before.author != event.author:
         return False

@@ -137,9 +137,11 @@ def unended(place: int, sentence: Sentence) -> Piece:
 
 def leading(asked: Sequence[tuple[int, Sentence]]) -> list[Piece]:
     """What a remark is quoted with: as much of what was said last as fits, or the end of one long sentence."""
-    for first in range(len(asked)):
-        if sum(len(one.text) + 1 for _, one in asked[first:]) <= _ASKED:
-            return [Piece(place, one.start, one.end) for place, one in asked[first:]]
+    first, room = len(asked), _ASKED
+    while first and (room := room - len(asked[first - 1][1].text) - 1) >= 0:
+        first -= 1
+    if first < len(asked):
+        return [Piece(place, one.start, one.end) for place, one in asked[first:]]
     place, sentence = asked[-1]
     breaks = [match.end() for match in _WEAK.finditer(sentence.text) if len(sentence.text) - match.end() <= _ASKED]
     blanks = [match.end() for match in re.finditer(r"\s", sentence.text) if len(sentence.text) - match.end() <= _ASKED]

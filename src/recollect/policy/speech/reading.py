@@ -128,7 +128,7 @@ class _Reader:
         for group in (one for one in here if not one.corrects):
             group.asked = self._context(group, place if corrected else place - 3)
             while group.asked and not self._whole(group):
-                group.asked = group.asked[1:]
+                group.asked = group.asked[1 - len(self._leading(group)) or len(group.asked) :]  # less than was quoted
             self._go_on(group)
 
     def _go_on(self, group: _Group) -> None:
@@ -205,8 +205,10 @@ class _Reader:
         return fits(self._quoted(group, self._pieces(group)))
 
     def _quoted(self, group: _Group, quoted: Sequence[Piece]) -> Quotation:
-        asked = [(at, self._said(at)[number]) for at, number in group.asked]
-        return quotation(self._turns, quoted, leading(asked) if asked else ())
+        return quotation(self._turns, quoted, self._leading(group) if group.asked else ())
+
+    def _leading(self, group: _Group) -> list[Piece]:
+        return leading([(at, self._said(at)[number]) for at, number in group.asked])
 
     def _pieces(self, group: _Group) -> list[Piece]:
         """Where the members stand; one that another turn goes on from is quoted without its end."""
