@@ -221,13 +221,12 @@ def test_whatever_id_it_prints_is_shown(server: Served, repository: Path):
     kept = server.client.remember("The ferns of the lobby need shade.")
     for _ in range(20):
         done = hook(prompt("What do the ferns of the lobby need, and who waters the ferns?", repository), server.env)
-        named = re.findall(
-            r"\(id (\w{8})\)", json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
-        )
+        brought = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
+        named = re.findall(r"\(id (\w{8})(?:, witness [^)]+)?\)", brought)
         if len(named) > 1:
             break
     assert len(named) > 1
     shown = [server.client.show(name) for name in named]
-    assert any(one.get("event") for one in shown)
+    assert any(one["memory"]["kind"] == "episode" for one in shown)  # a message is called by its thread and its place
     assert any(one["id"] == kept.item_id and one["memory"]["held"].startswith("since ") for one in shown)
     assert [server.client.find(name)[-8:] for name in named] == named

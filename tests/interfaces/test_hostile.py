@@ -162,7 +162,11 @@ def ask(server: Inside, method: str, path: str, body: Any, headers: Mapping[str,
             connection.putheader("Content-Length", str(len(raw)))
         connection.endheaders(raw)
         answer = connection.getresponse()
-        return Reply(answer.status, dict(answer.getheaders()), answer.read())
+        try:
+            said = answer.read()
+        except ConnectionResetError:  # what was sent is no HTTP: the server does not read the rest of it
+            said = b""
+        return Reply(answer.status, dict(answer.getheaders()), said)
     finally:
         connection.close()
 

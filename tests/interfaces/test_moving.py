@@ -161,14 +161,19 @@ def test_an_export_builds_an_equal_tenant(filled: CommandLine, place: Path):
     made = filled.do("import", place / "all.jsonl", "--tenant", "copy", "--json").document
     assert made == {"tenant": "copy", "rev": 4, "entries": 13, "erased": 0}
     assert filled.do("export", "--state", "--tenant", "copy").out == filled.do("export", "--state").out
-    assert filled.do("export", "--tenant", "copy").out == filled.do("export").out
+    assert rows(filled.do("export", "--tenant", "copy").out) == rows(filled.do("export").out)
     assert filled.do("verify", "--tenant", "copy", "--json").document["whole"]
 
 
 def test_an_export_goes_through_pipes_into_another_store(filled: CommandLine, place: Path):
     everything = filled.do("export", "-").out
     filled.do("import", "-", "--store", place / "other.db", stdin=everything)
-    assert filled.do("export", "--store", place / "other.db").out == everything
+    assert rows(filled.do("export", "--store", place / "other.db").out) == rows(everything)
+
+
+def rows(export: str) -> list[str]:
+    """The rows of an export, without the job that every import leaves behind, and without their count."""
+    return [line for line in export.splitlines() if '"erase_again"' not in line][:-1]
 
 
 def test_the_export_of_one_person_has_what_is_theirs(filled: CommandLine):

@@ -122,7 +122,7 @@ def test_a_key_makes_a_repeat_harmless(recollect: CommandLine):
         (["remember", "  \n "], "the text is blank"),
         (["remember", "x", "--importance", "9"], "importance 9: give a whole number from 1 to 5"),
         (["remember", "x", "--importance", "0"], "importance 0"),
-        (["remember", "x", "--tag", ""], "a tag is blank"),
+        (["remember", "x", "--tag", ""], "is blank"),
         (["remember", "x", "--category", " "], "the category is blank"),
         (["remember", "x", "--thread", ""], "thread_id is blank"),
         (["remember", "x", "--key", "k" * 2000], "key"),

@@ -495,7 +495,7 @@ def test_the_mark_stands_at_every_level_and_every_door(house: Inside, trust: Tru
     served: dict[str, bool] = {}
     query = Query(text=f"Where does the {word} live?", filters=Filters(thread_id=word), budget_tokens=2_000)
     memory.query(replace(query, thread_id=f"reader-{word}"))
-    fact = memory.remember(f"The {word} is fed by Tom.", trust=trust)
+    fact = memory.remember(f"The {word} is fed by Tom.", trust=trust, thread_id=f"notes on {word}")
     for source in Source:
         answer = memory.query(
             replace(query, text=f"Who feeds the {word}, and where?", source=source, filters=Filters())

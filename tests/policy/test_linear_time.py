@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect.domain.event import Event, Trust
+from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
 from recollect.policy import asked, bands, chunks, contents, dates, pack, proof, wording
 from recollect.policy.clues import clues
@@ -120,7 +120,7 @@ ENTRIES: Mapping[str, Callable[[str], object]] = {
     "topics": lambda text: topics.topics([(text, 1.0)], [text]),
     "summary read back": lambda text: notation.parse(text, ItemId("i")),
     "text index": lambda text: (indexed.spaced(text), indexed.phrases(text)),
-    "note": lambda text: notes.markdown(text, "a.md", "mira", Trust.TRUSTED),
+    "note": lambda text: notes.markdown(text, "a.md", "mira"),
     "cost": pack.cost,
     "slice": lambda text: pack.slice_of(text, {"a": 1.0}, lambda part: pack.cost(part) < 100),
     "negation": bands.negated,

@@ -231,8 +231,9 @@ def test_a_change_is_written_with_one_entry_that_tells_all_of_it(world: World, k
         case Append(event), Append(placed):
             assert placed == replace(event, seq=1)
         case Erase(), Erase():
-            assert kept == replace(change, bodies=kept.bodies)
+            assert kept == replace(change, bodies=kept.bodies, named=kept.named)
             assert kept.bodies
+            assert kept.named
         case _:
             assert kept == change
     assert world.is_whole()

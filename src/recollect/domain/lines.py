@@ -19,6 +19,7 @@ _PLAIN = re.compile(r"[^\W_](?:[\w .'\u2019_@+/&()*=~%$!#\u203a-]|:(?=\S))*")
 """Names that hold nothing that a frame is made of, and begin as no line of a frame begins."""
 
 _BLANKS = re.compile(" +")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
 
 def without_unseen(text: str) -> str:
@@ -32,8 +33,8 @@ def split_lines(text: str) -> list[str]:
 
 
 def one_line(text: str) -> str:
-    """The text on one line."""
-    return " ".join(without_unseen(text).split())
+    """The text on one line. What a control character parts stays two words."""
+    return " ".join(without_unseen(_CONTROL.sub(" ", text)).split())
 
 
 def one_line_names(given: Mapping[str, str | Iterable[str] | None]) -> None:

@@ -27,7 +27,8 @@ _TELLING = frozenset("your yours here example placeholder changeme redacted dumm
 _PARTS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]")
 _VARIABLE = re.compile(r"\$(?:[{(]|[A-Z_][A-Z0-9_]*$|[a-z_]+$|\d$|env:)|%\w+%|%[sdr]$|\{|<|\[|@\w+@$|&\w+;$|\*\*?\w+$")
 _CODE = re.compile(
-    r"(?:[A-Za-z_$]+|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+|\w*(?:sha\d|md5|b64|base64|utf8)\w*)[(\[{]"  # a call
+    r"(?:[A-Za-z_$]+|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+"  # a call
+    r"|\w{0,60}(?:sha\d|md5|b64|base64|utf8)\w{0,60})[(\[{]"
     r"|(?!.*\d)[A-Za-z_$][\w$]*(?:(?:\?|!)?(?:\.|::|->)[A-Za-z_$][\w$]*)+[;,)\]}!?]*$"  # config.password
     r"|(?:os|process|self|this|config|settings|req|request|env|app|data|params|props|state|form|user|event|args|"
     r"options|secrets|vars?|local|module|each|session|st|ctx|context|credentials|creds|System|Deno|Bun)\.\w"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _FIRST_TEXTS, _FIRST_WORDS = 200, 3200
 _FIRST_TERM = "recollectfirsttext"
 """The texts that the index begins with, which nobody asks for."""
+_LONGEST_WORD = 32_768
 _SETTINGS = {"secure-delete": 1, "automerge": 8}
 
 
@@ -119,4 +120,9 @@ def _numbers(block: bytes) -> list[int]:
 
 
 def _sum(column: str, text: str) -> int:
-    return sum(hash((term, column, offset)) for offset, term in enumerate(all_tokens(text)))
+    return sum(hash((_cut(term), column, offset)) for offset, term in enumerate(all_tokens(text)))
+
+
+def _cut(term: str) -> str:
+    """A word as FTS5 keeps it: of a longer one, the beginning."""
+    return term if len(term) <= _LONGEST_WORD // 4 else term.encode()[:_LONGEST_WORD].decode(errors="replace")
