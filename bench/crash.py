@@ -41,12 +41,13 @@ import psycopg
 from bench.postgres import Server, start_postgres
 from bench.upheavals import WORKS, Found, acknowledge
 from recollect.care import audit
-from recollect.domain.change import Append, Create, Derive, Link, Revise, plain
+from recollect.domain.change import Append, Create, Derive, Link, Relink, Revise, plain
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId, Rev, Seq, TenantId
 from recollect.domain.item import Item
 from recollect.domain.journal import Entry, body_hash, genesis, header_hash
 from recollect.domain.level import Level
+from recollect.domain.relation import Relation
 from recollect.domain.scope import Sight
 from recollect.domain.version import Version
 from recollect.errors import StoreError
@@ -187,13 +188,14 @@ class Examiner:
         return writes
 
     def _is_whole(self, rev: int, entries: Sequence[Entry]) -> None:
-        ops = [entry.header.op for entry in entries if entry.header.op != "link"]
+        ops = [entry.header.op for entry in entries if entry.header.op not in ("link", "relink")]
         begun = ops[1:] if ops[:2] == ["create", "append"] else ops
         if begun not in (["append", "create", "derive"], ["update"]) and set(begun) != {"append"}:
             self.torn.append(f"revision {rev} holds part of a write: {ops}")
 
     def _has_rows(self, store: Store, entries: Sequence[Entry]) -> None:
         touched: set[ItemId] = set()
+        edges: dict[tuple[ItemId, ItemId], Relation] = {}
         for change in (plain(entry.change) for entry in entries if entry.change):
             match change:
                 case Create(item):
@@ -208,11 +210,13 @@ class Examiner:
                 case Derive(version):
                     self.versions[version.id] = version.level
                     self._has_version(store, version)
-                case Link(relation):
-                    if relation not in store.relations(TENANT, relation.from_id):
-                        self.torn.append(f"relation {relation.id} is not what the journal tells of it")
+                case Link(relation) | Relink(_, relation):
+                    edges[relation.from_id, relation.to_id] = relation
                 case _:
                     self.torn.append(f"nobody wrote a {change}")
+        for relation in edges.values():
+            if relation not in store.relations(TENANT, relation.from_id):
+                self.torn.append(f"relation {relation.id} is not what the journal tells of it")
         for item_id in touched:
             held = store.item(TENANT, item_id)
             if held is None or held.withdrawn or held.item != self.items[item_id]:
