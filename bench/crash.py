@@ -190,6 +190,8 @@ class Examiner:
     def _is_whole(self, rev: int, entries: Sequence[Entry]) -> None:
         ops = [entry.header.op for entry in entries if entry.header.op not in ("link", "relink")]
         begun = ops[1:] if ops[:2] == ["create", "append"] else ops
+        if not begun:
+            return  # edges alone: a job's write
         if begun not in (["append", "create", "derive"], ["update"]) and set(begun) != {"append"}:
             self.torn.append(f"revision {rev} holds part of a write: {ops}")
 
