@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,20 +53,45 @@ def test_a_file_that_goes_is_noticed_before_the_next_write(
     store.close()
 
 
-def test_what_was_acknowledged_is_brought_into_the_database_when_its_log_is_removed(tmp_path: Path):
+def write_on(world: World, engine: SqliteEngine) -> None:
+    world.tell("too late")
+
+
+def read_on(world: World, engine: SqliteEngine) -> None:
+    """Two threads at once: a further connection is opened."""
+    with ThreadPoolExecutor() as others, engine.read(HOME):
+        others.submit(world.store.head, HOME).result()
+
+
+def examine(world: World, engine: SqliteEngine) -> None:
+    engine.integrity()
+
+
+def scrub(world: World, engine: SqliteEngine) -> None:
+    engine.scrub()
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["gone", "an empty one begun"])
+@pytest.mark.parametrize("noticing", [write_on, read_on, examine, scrub])
+def test_what_was_acknowledged_is_brought_into_the_database_when_its_log_is_removed(
+    tmp_path: Path, noticing: Callable[[World, SqliteEngine], None], begun: bool
+):
     path = tmp_path / "memory.db"
     child = os.fork()
     if not child:
-        store = SqlStore(SqliteEngine(path))
-        world = World(store, HOME)
-        store.create_tenant(HOME, at=DAWN)
-        world.tell("the first thing")
-        path.with_name("memory.db-wal").unlink()
         try:
-            world.tell("too late")
+            engine = SqliteEngine(path)
+            world = World(SqlStore(engine), HOME)
+            world.store.create_tenant(HOME, at=DAWN)
+            world.tell("the first thing")
+            path.with_name("memory.db-wal").unlink()
+            if begun:
+                path.with_name("memory.db-wal").touch()
+            noticing(world, engine)
         except StoreDamaged:
             os.kill(os.getpid(), signal.SIGKILL)
-        os._exit(1)
+        finally:
+            os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     path.with_name("memory.db-shm").unlink(missing_ok=True)
     again = World(SqlStore(SqliteEngine(path)), HOME)

@@ -116,6 +116,22 @@ class SqliteEngine:
                 self._writer.execute("pragma wal_checkpoint(full)").fetchall()
         raise files_gone(self.path)
 
+    def _connect_again(self) -> Connection:
+        """One more connection, to the files that were opened first. Opening it would begin a new log where that is
+        gone: files are looked at before it, and after it, since somebody may have been faster."""
+        opened = self._connect() if self._files.are_there() else None
+        if opened and self._files.are_there():
+            return opened
+        if opened:
+            opened.close()
+        self._lost = True
+        if self._queue.take(0):  # else whoever writes now looks at the files when that is done
+            try:
+                self._check_files()
+            finally:
+                self._queue.leave()
+        raise files_gone(self.path)
+
     # -- transactions -------------------------------------------------------------------------------------
 
     @contextmanager
@@ -145,12 +161,7 @@ class SqliteEngine:
         with self._guard:
             if self._idle:
                 return self._idle.pop()
-        opened = self._connect()
-        if self._files.are_there():
-            return opened
-        opened.close()
-        self._lost = True
-        raise files_gone(self.path)
+        return self._connect_again()
 
     def _put(self, reader: Connection) -> None:
         if reader.in_transaction:
@@ -272,6 +283,7 @@ class SqliteEngine:
             if not self._queue.take(self._patience):
                 return False
             try:
+                self._check_files()
                 self._writer.set_busy_timeout(int(_HURRY * 1000))
                 return self._empty_log() and self._clean_pages()
             except apsw.FullError:
@@ -286,7 +298,7 @@ class SqliteEngine:
 
     def _clean_pages(self) -> bool:
         pages = Pages(self.path)
-        keeper = self._connect()
+        keeper = self._connect_again()
         keeper.set_busy_timeout(int(_HURRY * 1000))
         try:
             unclean = pages.unclean()
@@ -307,7 +319,7 @@ class SqliteEngine:
         with typed(self.path):
             # A connection of its own: FTS5 holds the index against what the connection remembers of it, and one that
             # has read the index before others wrote to it finds damage where there is none.
-            fresh = self._connect()
+            fresh = self._connect_again()
             try:
                 found = [str(row[0]) for row in fresh.execute("pragma integrity_check")]
             finally:

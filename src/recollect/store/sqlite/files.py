@@ -28,9 +28,10 @@ class Files:
         return found == expected
 
     def can_be_saved(self) -> bool:
-        """Whether the log alone was removed, and nobody has begun another one."""
+        """Whether the log alone was removed, and nobody has written to another one: whoever opens the store begins
+        one, empty."""
         database, log, _ = self._look()
-        return database == self._marks[0] and log is None
+        return database == self._marks[0] and (log is None or _empty(self._paths[1]))
 
     def _look(self) -> tuple[_Mark, ...]:
         return tuple(map(_mark, self._paths))
@@ -42,6 +43,13 @@ def _mark(path: str) -> _Mark:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _empty(path: str) -> bool:
+    try:
+        return os.stat(path).st_size == 0
+    except FileNotFoundError:
+        return True
 
 
 def files_gone(path: Path) -> StoreDamaged:
