@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PORT = 7077  # the default of the settings
 CREDENTIALS = "credentials.toml"
 _GRACE = 10  # seconds that requests at work get when the server is told to stop
+_TURN_S = 0.0005  # a thread at work gives way to others: the one that answers waits for a turn of each of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ class _Server:
 
         # Before anybody else sets up a handler: one that fails while it tells of a failure would end the event loop.
         logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+        sys.setswitchinterval(_TURN_S)
         settings = self._settings
         token = owner_token(Path(f"{wiring.sidecar(settings)}.token"))
         owner = wiring.principal(settings)
@@ -196,8 +198,9 @@ def _warm(deps: "Deps") -> None:
     with suppress(StoreError):
         for tenant in deps.store.tenants()[:_WARMED]:
             deps.store.find_items(tenant, wanted)
-    gc.collect()
-    gc.freeze()  # what is loaded by now stays: looking through it again and again took a tenth of every query
+    # What is loaded by now stays: looking through it again and again took a tenth of every query. Not looked through
+    # once more before it, which would keep everybody waiting.
+    gc.freeze()
 
 
 def _listen(listening: Listening) -> socket.socket:

@@ -10,6 +10,8 @@ from recollect.interfaces.http import answers
 from recollect.interfaces.http.routes.acting import REFUSALS, Acting, Json
 
 room = APIRouter(tags=["server"], responses=REFUSALS)
+_VERSION = version("recollect")
+"""Looked up once: whoever reads a file gives way to all other threads."""
 
 
 @room.get("/health", response_model=answers.Health)
@@ -17,7 +19,7 @@ async def is_well() -> Response:
     """Whether the server answers.
 
     For everybody: no token is needed."""
-    return Json({"status": "ok", "version": version("recollect")})
+    return Json({"status": "ok", "version": _VERSION})
 
 
 @room.get("/pending", response_model=answers.PendingAnswer)
