@@ -31,7 +31,7 @@ def redact(text: str) -> Redacted:
     text = _without_formats(text, found)
     lower = fold(text)
     there = {hint for root, hints in _HINTS.items() if root in lower for hint in hints if hint in lower}
-    for rule in _RULES:
+    for rule in _RULES if there else ():
         if not there.isdisjoint(rule.hints):
             text, lower = without(rule, text, lower, found)
     if A_NUMBER.search(text):
