@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Protocol
 
 from recollect.domain.change import Change, Undo, operation
@@ -132,7 +133,13 @@ class Pen:
 
 def _thread(owner: Owner) -> Thread:
     """A thread is told from others of its name by whose it is."""
-    return canonical([owner.user_id, owner.agent_id, owner.project_id]), owner.thread_id or ""
+    return _whose(owner.user_id, owner.agent_id, owner.project_id), owner.thread_id or ""
+
+
+@lru_cache(maxsize=1024)
+def _whose(user_id: str | None, agent_id: str | None, project_id: str | None) -> str:
+    """Asked several times for each change of a write: the same few owners, again and again."""
+    return canonical([user_id, agent_id, project_id])
 
 
 def read_thread_rev(tx: Tx, of: Owner) -> int:
