@@ -13,7 +13,7 @@ from recollect.domain import codec
 from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.event import Event
-from recollect.domain.examination import Examined
+from recollect.domain.examination import Examined, Row
 from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
 from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
@@ -26,7 +26,7 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
-from recollect.errors import Invalid, StoreError
+from recollect.errors import Invalid, StoreBusy, StoreError, StoreUnreachable
 from recollect.holdings import (
     Among,
     Citing,
@@ -542,6 +542,16 @@ class SqlStore:
     def _examine(self, tenant: TenantId, deep: bool) -> Generator[Examined]:
         with self._engine.read(tenant) as tx:
             yield from examining.examine(tx, deep=deep)
+        if deep:
+            yield from (Row("database", (), wrong=wrong) for wrong in self._wrong())
+
+    def _wrong(self) -> Sequence[str]:
+        try:
+            return self._engine.integrity()
+        except (StoreBusy, StoreUnreachable):
+            raise
+        except StoreError as error:
+            return [error.what]
 
     def backup(self, target: Path) -> None:
         self._engine.backup(target)
