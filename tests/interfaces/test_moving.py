@@ -205,6 +205,12 @@ def test_an_import_never_touches_a_tenant_that_is_there(filled: CommandLine, pla
         (lambda lines: [*lines[:5], "{", *lines[6:]], "line 6 of the export is not JSON"),
         (lambda lines: [], "cut short"),
         (lambda lines: ['{"recollect":"export","format":99}', *lines[1:]], "has format 99"),
+        (lambda lines: [line.replace("peanuts", "walnuts") for line in lines], "not what its own journal tells"),
+        (lambda lines: [line.replace('"importance":5', '"importance":1') for line in lines], "its own journal"),
+        (lambda lines: [lines[0], *lines[-2:0:-1], lines[-1]], "not what its own journal tells"),
+        (lambda lines: [*lines[:5], "[" * 100_000, *lines[5:]], "not one that Recollect wrote"),
+        (lambda lines: [line.replace('"text":"', '"txt":"') for line in lines], "not one that Recollect wrote"),
+        (lambda lines: [line.replace('"created_at":"', '"created_at":"_') for line in lines], "Recollect wrote"),
     ],
 )
 def test_a_spoilt_export_brings_nothing_in(filled: CommandLine, spoil, said: str):  # type: ignore[no-untyped-def]

@@ -12,9 +12,10 @@ from typing import Any
 from recollect.domain import codec
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.ids import RecordId
+from recollect.domain.journal import UNREADABLE
 from recollect.domain.level import Level
 from recollect.domain.witness import bare
-from recollect.errors import Invalid
+from recollect.errors import Invalid, RecollectError
 from recollect.holdings import Vector
 from recollect.store import privacy, rows
 from recollect.store.fingerprint import fingerprint, new_key
@@ -119,6 +120,17 @@ def _in(table: str, column: str, value: Any) -> object:
 
 def load(tx: Tx, dumped: Iterable[Mapping[str, object]]) -> None:
     """Write dumped rows into a tenant that has none."""
+    try:
+        _load(tx, dumped)
+    except RecollectError:
+        raise
+    except UNREADABLE:
+        raise Invalid(
+            "a row of it is not one that Recollect wrote: it was damaged or changed", "Export it again."
+        ) from None
+
+
+def _load(tx: Tx, dumped: Iterable[Mapping[str, object]]) -> None:
     key = new_key()
     batch: list[dict[str, object]] = []
     table = ""

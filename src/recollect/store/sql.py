@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -518,7 +518,14 @@ class SqlStore:
             _must_exist(tx)
             yield from dumping.dump(tx)
 
-    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]], *, then: Sequence[Job] = ()) -> None:
+    def load(
+        self,
+        tenant: TenantId,
+        rows: Iterable[Mapping[str, object]],
+        *,
+        then: Sequence[Job] = (),
+        check: Callable[[Iterator[Examined]], None] | None = None,
+    ) -> None:
         with self._engine.write(tenant) as tx:
             if row := tx.one("select seq from tenants where tenant = :tenant"):
                 if row[0]:
@@ -526,6 +533,8 @@ class SqlStore:
                 tx.run("delete from tenants where tenant = :tenant")
                 tx.run("delete from jobs where tenant = :tenant")
             dumping.load(tx, rows)
+            if check:
+                check(examining.examine(tx, deep=True))
             outbox.enqueue(tx, then)
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
