@@ -133,12 +133,23 @@ def test_a_forged_head_is_refused(filled: CommandLine, place: Path):
     assert "signature is not valid" in refused.err
 
 
-@pytest.mark.parametrize("content", [b"{}", b"nothing", b"[1]", b"\xff\xfe", b""])
+@pytest.mark.parametrize("content", [b"{}", b"nothing", b"[1]", b"\xff\xfe", b"", b"[" * 100_000])
 def test_what_is_no_head_is_refused(filled: CommandLine, place: Path, content: bytes):
     (place / "head.json").write_bytes(content)
     refused = filled("verify", "--head", place / "head.json")
     assert refused.code == 1
     assert "is not an exported head" in refused.err
+
+
+@pytest.mark.parametrize("content", ["", "no key", "00ff", "x" * 64])
+def test_a_key_that_is_none_is_said_to_be_none(filled: CommandLine, place: Path, content: str):
+    filled.do("verify", "--export-head", place / "head.json")
+    [key] = place.rglob("*key*")
+    key.write_text(content)
+    for asked in (["--head", place / "head.json"], ["--export-head", place / "again.json"]):
+        refused = filled("verify", *asked)
+        assert refused.code == 1
+        assert "cannot be read, or is none" in refused.err
 
 
 def test_no_head_is_exported_of_a_broken_journal(filled: CommandLine, tamper: Tamper, place: Path):

@@ -138,4 +138,10 @@ class FileSeal:
                 pass
             finally:
                 part.unlink()
-        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self._path.read_text("utf-8")))
+        try:
+            return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self._path.read_text("utf-8")))
+        except (OSError, ValueError) as error:
+            raise StoreDamaged(
+                f"the key {self._path} cannot be read, or is none",
+                "Bring back another copy of it. Where there is none, a new key is made once the file is moved away.",
+            ) from error
