@@ -16,6 +16,8 @@ try:
 except ImportError:  # Windows: what is appended there is short enough to be written at once
     fcntl = None
 
+_BLOCK = 1 << 16
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -55,7 +57,10 @@ class FileErasures:
         if not self._path.exists():
             return frozenset()
         found: set[str] = set()
-        for number, line in enumerate(self._path.read_bytes().splitlines(), 1):
+        *lines, _ = self._path.read_bytes().split(
+            b"\n"
+        )  # behind the last whole line: one in the making, or a killed one
+        for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
                 ours = entry["chain"] == chain_id
@@ -72,11 +77,13 @@ class FileErasures:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """The whole line or nothing of it: half a line would make the list unreadable."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    """The whole line or nothing of it. Half a line is what is left of whoever was killed while they wrote it, before
+    anything was erased; it goes."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
+            _cut_half_line(file)
         size = os.fstat(file).st_size
         try:
             while line:
@@ -87,6 +94,17 @@ def _append(path: Path, line: bytes) -> None:
             raise
     finally:
         os.close(file)
+
+
+def _cut_half_line(file: int) -> None:
+    """Only for who holds the lock: without it, somebody may be writing that line."""
+    end = os.fstat(file).st_size
+    whole = end
+    while whole and os.pread(file, 1, whole - 1) != b"\n":
+        start = max(0, whole - _BLOCK)
+        whole = start + os.pread(file, whole - start, start).rfind(b"\n") + 1
+    if whole < end:
+        os.ftruncate(file, whole)
 
 
 def _sync_directory(path: Path) -> None:
