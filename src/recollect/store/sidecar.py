@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recollect.domain.codec import canonical, when
 from recollect.errors import StoreDamaged, StoreFull, StoreReadOnly
+from recollect.store.unfinished import sync_directory
 
 try:
     import fcntl
@@ -41,7 +42,7 @@ class FileErasures:
         try:
             _append(self._path, line)
             if new:
-                _sync_directory(self._path.parent)
+                sync_directory(self._path.parent)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StoreFull(
@@ -107,15 +108,6 @@ def _cut_half_line(file: int) -> None:
         os.ftruncate(file, whole)
 
 
-def _sync_directory(path: Path) -> None:
-    """A new file's name is durable only once its directory is."""
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
-
-
 class FileSeal:
     """An Ed25519 key in a file that only its owner can read, made when it is first needed."""
 
@@ -156,6 +148,7 @@ class FileSeal:
                 pass
             finally:
                 part.unlink()
+            sync_directory(self._path.parent)
         try:
             return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self._path.read_text("utf-8")))
         except (OSError, ValueError) as error:

@@ -32,7 +32,7 @@ from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
 from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect
 from recollect.store.tx import Proposed, Sought, Tx
-from recollect.store.unfinished import create, unfinished
+from recollect.store.unfinished import create, sync_directory, unfinished
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.finding import Finder
@@ -269,6 +269,7 @@ class SqliteEngine:
                 copy.execute("pragma journal_mode = delete").fetchall()
                 copy.close()
                 part.replace(target)
+                sync_directory(target.parent)
             finally:
                 copy.close()
 
