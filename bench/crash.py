@@ -407,7 +407,8 @@ def one_round(here: Place, chance: random.Random, seed: int, *more: str) -> list
             here.kill_server()
     finally:
         writer.send_signal(signal.SIGKILL)
-        rest, _ = writer.communicate(timeout=PATIENCE_S)
+        rest = writer.stdout.read() if writer.stdout else b""  # all of it: communicate leaves out what was read ahead
+        writer.wait(PATIENCE_S)
     if server_dies:
         here.start_server()
     lines = (first + rest).split(b"\n")

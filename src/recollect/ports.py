@@ -1,6 +1,6 @@
 """The ports. Behind `Store` stand SQLite and PostgreSQL; one conformance suite holds for both."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -445,8 +445,16 @@ class Store(Protocol):
         """Everything of a tenant, row by row, from one moment; enough to build it again on any engine."""
         ...
 
-    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]], *, then: Sequence[Job] = ()) -> None:
-        """Build a tenant from a dump, with follow-up jobs. The tenant must not exist yet."""
+    def load(
+        self,
+        tenant: TenantId,
+        rows: Iterable[Mapping[str, object]],
+        *,
+        then: Sequence[Job] = (),
+        check: Callable[[Iterator[Examined]], None] | None = None,
+    ) -> None:
+        """Build a tenant from a dump, with follow-up jobs. The tenant must not exist yet. `check` examines it, every
+        row, before it counts: when that raises, nothing was loaded."""
         ...
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:

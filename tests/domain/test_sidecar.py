@@ -123,6 +123,22 @@ def test_a_damaged_line_is_named_rather_than_passed_over(damage, path):
     assert "old backup could bring back what was erased" in refusal.value.help
 
 
+@pytest.mark.parametrize("length", [1, 40, 100_000])
+def test_half_a_line_of_who_was_killed_is_passed_over_and_goes(length, path):
+    FileErasures(path).add(CHAIN, ["i:1"], NOON)
+    whole = path.read_bytes()
+    with path.open("ab") as file:
+        file.write((b'{"at":"' + b"x" * length)[:length])
+    assert FileErasures(path).of(CHAIN) == {"i:1"}
+    FileErasures(path).add(CHAIN, ["i:2"], NOON)
+    assert FileErasures(path).of(CHAIN) == {"i:1", "i:2"}
+    assert path.read_bytes().startswith(whole + b"{")
+    path.write_bytes(b"half")
+    assert FileErasures(path).of(CHAIN) == frozenset()
+    FileErasures(path).add(CHAIN, ["i:3"], NOON)
+    assert FileErasures(path).of(CHAIN) == {"i:3"}
+
+
 # -- the key ----------------------------------------------------------------------------------------------
 
 

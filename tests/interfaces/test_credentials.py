@@ -46,6 +46,24 @@ def test_a_token_is_taken_until_the_moment_it_expires(file: CredentialFile, tmp_
         assert who(reader, "the owner's", NOON + 9999 * HOUR) == OWNER
 
 
+def test_what_was_revoked_does_not_come_back_when_the_power_goes(
+    file: CredentialFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The new file has its name on the disk before the call returns."""
+    file.add("bot", BOT, NOON)
+    synced: list[tuple[int, bool]] = []
+    sync = os.fsync
+
+    def watched(opened: int) -> None:
+        named = "sha256" in (tmp_path / "credentials.toml").read_text("utf-8")
+        synced.append((os.fstat(opened).st_ino, named))
+        sync(opened)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    file.revoke("bot")
+    assert synced[-1] == (tmp_path.stat().st_ino, False)
+
+
 @pytest.mark.parametrize("grace", [timedelta(), HOUR / 2, 2 * HOUR])
 @pytest.mark.parametrize("lifetime", [None, HOUR])
 def test_a_rotated_credential_has_a_new_token_and_the_old_one_for_its_grace(

@@ -1,6 +1,5 @@
 """Whole tenants and whole stores: proved, taken out, brought in, copied and brought back."""
 
-import contextlib
 import json
 import stat
 from pathlib import Path
@@ -133,12 +132,23 @@ def test_a_forged_head_is_refused(filled: CommandLine, place: Path):
     assert "signature is not valid" in refused.err
 
 
-@pytest.mark.parametrize("content", [b"{}", b"nothing", b"[1]", b"\xff\xfe", b""])
+@pytest.mark.parametrize("content", [b"{}", b"nothing", b"[1]", b"\xff\xfe", b"", b"[" * 100_000])
 def test_what_is_no_head_is_refused(filled: CommandLine, place: Path, content: bytes):
     (place / "head.json").write_bytes(content)
     refused = filled("verify", "--head", place / "head.json")
     assert refused.code == 1
     assert "is not an exported head" in refused.err
+
+
+@pytest.mark.parametrize("content", ["", "no key", "00ff", "x" * 64])
+def test_a_key_that_is_none_is_said_to_be_none(filled: CommandLine, place: Path, content: str):
+    filled.do("verify", "--export-head", place / "head.json")
+    [key] = place.rglob("*key*")
+    key.write_text(content)
+    for asked in (["--head", place / "head.json"], ["--export-head", place / "again.json"]):
+        refused = filled("verify", *asked)
+        assert refused.code == 1
+        assert "cannot be read, or is none" in refused.err
 
 
 def test_no_head_is_exported_of_a_broken_journal(filled: CommandLine, tamper: Tamper, place: Path):
@@ -205,6 +215,12 @@ def test_an_import_never_touches_a_tenant_that_is_there(filled: CommandLine, pla
         (lambda lines: [*lines[:5], "{", *lines[6:]], "line 6 of the export is not JSON"),
         (lambda lines: [], "cut short"),
         (lambda lines: ['{"recollect":"export","format":99}', *lines[1:]], "has format 99"),
+        (lambda lines: [line.replace("peanuts", "walnuts") for line in lines], "not what its own journal tells"),
+        (lambda lines: [line.replace('"importance":5', '"importance":1') for line in lines], "its own journal"),
+        (lambda lines: [lines[0], *lines[-2:0:-1], lines[-1]], "not what its own journal tells"),
+        (lambda lines: [*lines[:5], "[" * 100_000, *lines[5:]], "not one that Recollect wrote"),
+        (lambda lines: [line.replace('"text":"', '"txt":"') for line in lines], "not one that Recollect wrote"),
+        (lambda lines: [line.replace('"created_at":"', '"created_at":"_') for line in lines], "Recollect wrote"),
     ],
 )
 def test_a_spoilt_export_brings_nothing_in(filled: CommandLine, spoil, said: str):  # type: ignore[no-untyped-def]
@@ -252,8 +268,9 @@ def test_a_place_that_cannot_be_written_is_named(filled: CommandLine, place: Pat
 
 def test_an_export_that_fails_leaves_nothing_behind(filled: CommandLine, tamper: Tamper, place: Path):
     tamper("update items set body = 'no json' where kind = 'fact'")
-    with contextlib.suppress(ValueError):
-        assert filled("export", place / "all.jsonl").code == 1
+    refused = filled("export", place / "all.jsonl")
+    assert refused.code == 1
+    assert "a row of items is not one that Recollect wrote" in refused.err
     assert list(place.glob("all*")) == []
 
 

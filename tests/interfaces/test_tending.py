@@ -97,6 +97,16 @@ def test_a_damaged_file_is_ill(recollect: CommandLine, store: Path):
     assert "recollect restore BACKUP" in answer.out
 
 
+@pytest.mark.parametrize("row", ["payload = '['", "not_before = 'soon'"])
+def test_a_row_that_no_recollect_wrote_is_ill_and_ends_nothing(recollect: CommandLine, tamper: Tamper, row: str):
+    recollect.remember("Mira is allergic to peanuts.")
+    tamper(f"update jobs set {row}")
+    answer = recollect("doctor")
+    assert answer.code == 1
+    assert "holds what no Recollect wrote" in answer.out
+    assert "erasures of default" in answer.out
+
+
 def test_files_that_others_can_read_need_watching(recollect: CommandLine, store: Path):
     store.chmod(0o644)
     answer = recollect.do("doctor")

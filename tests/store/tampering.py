@@ -245,6 +245,57 @@ def put(database: Database, table: Table, row: Mapping[str, Any]) -> None:
     database.all(f"insert into {table.name} ({', '.join(row)}) values ({', '.join(marks)})", tuple(row.values()))
 
 
+def schemes(database: Database) -> Sequence[tuple[str, Sequence[str]]]:
+    """What somebody does to the schema, each with what puts it back."""
+    if isinstance(database, PostgresDatabase):
+        mine = "tenant = nullif(current_setting('app.tenant', true), '')"
+        return (
+            ("create table forged (a text)", ["drop table forged"]),
+            ("create view forged as select 1 as a", ["drop view forged"]),
+            ("create function forged() returns integer language sql as 'select 1'", ["drop function forged()"]),
+            (
+                "create trigger forged before update on tombstones for each row "
+                "execute function suppress_redundant_updates_trigger()",
+                ["drop trigger forged on tombstones"],
+            ),
+            (
+                "create rule forged as on insert to tombstones do instead nothing",
+                ["drop rule forged on tombstones"],
+            ),
+            ("create policy forged on items to recollect_app using (true)", ["drop policy forged on items"]),
+            ("alter policy tenant on events using (true)", [f"alter policy tenant on events using ({mine})"]),
+            (
+                "alter policy tenant on events with check (true)",
+                [f"alter policy tenant on events with check ({mine})"],
+            ),
+            (
+                "alter policy tenant on events to public",
+                ["alter policy tenant on events to recollect_app"],
+            ),
+        )
+    [(made,)] = database.all("select sql from sqlite_master where name = 'items_user'")
+    return (
+        ("create table forged (a text)", ["drop table forged"]),
+        ("create view forged as select * from events", ["drop view forged"]),
+        (
+            "create trigger forged before insert on tombstones begin select raise(ignore); end",
+            ["drop trigger forged"],
+        ),
+        ("create index forged on events (text)", ["drop index forged"]),
+        ("drop index items_user", [made]),
+        ("drop index items_user; create index items_user on items (tenant)", ["drop index items_user", made]),
+        (_hollow(made), ["reindex items_user"]),
+    )
+
+
+def _hollow(made: str) -> str:
+    """An index that says it holds every row, and holds none."""
+    return (
+        f"drop index items_user; {made} where tenant is null; pragma writable_schema = on; "
+        f"update sqlite_master set sql = '{made}' where name = 'items_user'; pragma writable_schema = reset"
+    )
+
+
 # -- other values -----------------------------------------------------------------------------------------
 
 
@@ -269,6 +320,29 @@ def another(kind: str, value: Any, others: Sequence[Any]) -> Any:
     if kind == "json":
         return '{"forged":1}'
     return "forged"
+
+
+SHAPES: Sequence[Any] = (
+    [], {}, ["a"], {"a": 1}, "\ud800", "", "x", 1.5, True, None, 10**18, float("nan")
+)  # fmt: skip
+"""What JSON can hold in the place of any other value."""
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value inside of a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for part, inner in inside:  # type: ignore[misc]
+        yield (*path, part)
+        yield from places(inner, (*path, part))
+
+
+def replaced(value: Any, path: tuple[Any, ...], other: Any) -> Any:
+    """The JSON value with another one at that place."""
+    if not path:
+        return other
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = replaced(value[path[0]], path[1:], other)
+    return copy
 
 
 GARBAGE: Mapping[str, Sequence[Any]] = {

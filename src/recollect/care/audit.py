@@ -10,7 +10,7 @@ from itertools import islice
 from recollect.domain import codec
 from recollect.domain.examination import Examined, Recorded, Row
 from recollect.domain.ids import TenantId
-from recollect.domain.journal import MARKED, Entry, Finding, Head, Illegible
+from recollect.domain.journal import MARKED, UNREADABLE, Entry, Finding, Head, Illegible
 from recollect.errors import Invalid
 from recollect.policy import account, chain, replay
 from recollect.ports import Seal, Store
@@ -35,7 +35,21 @@ class Verified:
 def verify(store: Store, tenant: TenantId, exported: Head | None = None, *, deep: bool = False) -> Verified:
     """Walk the chain from its first entry to the head that the store names; `deep` also holds every row of the store
     against what the journal tells. All of one moment, however long it takes and whoever writes meanwhile."""
-    examination = _Examination(store.examine(tenant, deep=deep))
+    return _examined(store.examine(tenant, deep=deep), exported, deep=deep)
+
+
+def refuse_unless_whole(shown: Iterator[Examined]) -> None:
+    """Refuse a tenant that does not hold what its own journal tells."""
+    findings = _examined(shown, None, deep=True).findings
+    if findings:
+        raise Invalid(
+            f"it is not what its own journal tells: at entry {findings[0].seq}, {findings[0].what}",
+            "It was damaged or changed. Examine the store that it came from, and export it again.",
+        )
+
+
+def _examined(shown: Iterator[Examined], exported: Head | None, *, deep: bool) -> Verified:
+    examination = _Examination(shown)
     findings = list(islice(examination.findings(exported, deep=deep), MOST + 1))
     if len(findings) > MOST:
         findings[MOST] = Finding(examination.head.seq, f"there is more than these {MOST} findings")
@@ -97,7 +111,7 @@ def read_head(text: str, seal: Seal, trust: str | None = None) -> Head:
         signature = base64.b64decode(str(document.pop("signature")))
         key = str(document.pop("public_key"))
         head = codec.decode(Head, document)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except UNREADABLE as error:
         raise Invalid("this is not an exported head", "Export one with: recollect verify --export-head FILE") from error
     if key != (trust or base64.b64encode(seal.public_key()).decode()):
         raise Invalid(

@@ -13,6 +13,7 @@ from pathlib import Path
 from recollect.care import audit
 from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.job import JobStatus
+from recollect.domain.journal import UNREADABLE
 from recollect.errors import RecollectError
 from recollect.ports import Erasures, Store
 
@@ -115,6 +116,9 @@ def tenant(store: Store, erasures: Erasures, name: TenantId, now: datetime) -> I
             verdict, found, help = look()
         except RecollectError as error:
             verdict, found, help = Verdict.ILL, error.what, error.help
+        except UNREADABLE:
+            verdict, found = Verdict.ILL, "holds what no Recollect wrote"
+            help = f"See what it is: recollect verify --deep --tenant {name}"
         yield Check(subject, verdict, found, help)
 
 

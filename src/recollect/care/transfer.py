@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import islice
 from typing import cast
 
+from recollect.care.audit import refuse_unless_whole
 from recollect.care.erase import erase
 from recollect.care.legible import legible
 from recollect.domain import codec
@@ -91,7 +92,7 @@ def import_(
 ) -> int:
     """Build a tenant from an export, then erase what was erased since; the number of things erased again. Whoever does
     not live to do that leaves it to the job."""
-    store.load(tenant, _rows(lines), then=[erasing_again(job, at, "import")])
+    store.load(tenant, _rows(lines), then=[erasing_again(job, at, "import")], check=refuse_unless_whole)
     return erase_again(store, erasures, tenant, actor=actor, at=at)
 
 

@@ -11,6 +11,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum, StrEnum
 from functools import cache
+from math import isfinite
 from typing import Any, NewType, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from recollect.domain.change import Edit
@@ -55,14 +56,42 @@ def _same(value: Any) -> Any:
     return value
 
 
+def _strict(kind: type) -> Decode:
+    """Values of one type. A type hint stops nobody from writing another one into a store."""
+
+    def decode_one(value: Any) -> Any:
+        if type(value) is not kind:
+            raise TypeError(f"a {type(value).__name__} in the place of a {kind.__name__}")
+        return value
+
+    return decode_one
+
+
+def _text(value: Any) -> Any:
+    if type(value) is not str:
+        raise TypeError(f"a {type(value).__name__} in the place of a str")
+    value.encode()  # half of a surrogate pair is no text that can be hashed
+    return value
+
+
+def _number(value: Any) -> Any:
+    if type(value) not in (int, float) or not isfinite(value):
+        raise TypeError(f"a {type(value).__name__} that is no number")
+    return float(value)
+
+
 @cache
 def _codec(kind: Any) -> tuple[Encode, Decode]:
     if isinstance(kind, NewType):
         return _codec(kind.__supertype__)
-    if kind in (str, int, bool, object, Any):
+    if kind is str:
+        return _same, _text
+    if kind in (int, bool):
+        return _same, _strict(kind)
+    if kind in (object, Any):
         return _same, _same
     if kind is float:
-        return float, float
+        return float, _number
     if kind is datetime:
         return when, moment
     if kind is timedelta:
@@ -77,7 +106,7 @@ def _codec(kind: Any) -> tuple[Encode, Decode]:
         inner_encode, inner_decode = _codec(get_args(kind)[0])
         return (lambda v: sorted(inner_encode(x) for x in v)), (lambda v: frozenset(inner_decode(x) for x in v))
     if origin in (Mapping, dict):
-        return dict, _same
+        return dict, _strict(dict)
     if origin in (Union, types.UnionType):
         return _union(get_args(kind))
     if issubclass(kind, StrEnum | IntEnum):

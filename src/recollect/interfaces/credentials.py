@@ -21,6 +21,7 @@ from recollect.domain.ids import tenant_id
 from recollect.domain.scope import Principal, Role
 from recollect.domain.text import name as sound_name
 from recollect.errors import Invalid, NotFound, Refused, checked
+from recollect.store.unfinished import sync_directory
 
 PREFIX = "rec_"  # so that a token is recognised where it should not be
 _LASTING = re.compile(r"(\d{1,5})([mhdw])")
@@ -173,6 +174,7 @@ class CredentialFile:
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(self._path)
+            sync_directory(self._path.parent)  # or what was revoked would be back when the power goes
         finally:
             part.unlink(missing_ok=True)
 

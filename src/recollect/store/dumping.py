@@ -12,9 +12,10 @@ from typing import Any
 from recollect.domain import codec
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.ids import RecordId
+from recollect.domain.journal import UNREADABLE
 from recollect.domain.level import Level
 from recollect.domain.witness import bare
-from recollect.errors import Invalid
+from recollect.errors import Invalid, RecollectError, StoreDamaged
 from recollect.holdings import Vector
 from recollect.store import privacy, rows
 from recollect.store.fingerprint import fingerprint, new_key
@@ -82,7 +83,13 @@ def dump(tx: Tx) -> Iterator[Mapping[str, object]]:
     for table, (columns, order) in TABLES.items():
         names = [name.strip() for name in columns.split(",")]
         for row in tx.each(f"select {columns} from {table} where tenant = :tenant order by {order}"):
-            yield {"table": table, **{n: _out(table, n, v) for n, v in zip(names, row, strict=True) if v is not None}}
+            try:
+                told = {n: _out(table, n, v) for n, v in zip(names, row, strict=True) if v is not None}
+            except UNREADABLE:
+                raise StoreDamaged(
+                    f"a row of {table} is not one that Recollect wrote", "See which: recollect verify --deep"
+                ) from None
+            yield {"table": table, **told}
     for embedder, ref, rev, values in tx.vectors():
         yield {
             "table": "vectors",
@@ -119,6 +126,17 @@ def _in(table: str, column: str, value: Any) -> object:
 
 def load(tx: Tx, dumped: Iterable[Mapping[str, object]]) -> None:
     """Write dumped rows into a tenant that has none."""
+    try:
+        _load(tx, dumped)
+    except RecollectError:
+        raise
+    except UNREADABLE:
+        raise Invalid(
+            "a row of it is not one that Recollect wrote: it was damaged or changed", "Export it again."
+        ) from None
+
+
+def _load(tx: Tx, dumped: Iterable[Mapping[str, object]]) -> None:
     key = new_key()
     batch: list[dict[str, object]] = []
     table = ""

@@ -271,7 +271,11 @@ class _Tables:
                 yield Held(table, (str(row[0]),), wrong="belongs to no entry of the journal")
 
     def _vectors(self) -> Iterator[Held]:
-        """Vectors of texts that are not there. What a vector says only its embedder could tell."""
+        """Vectors of texts that are not there, and such as are none. What a vector says only its embedder could
+        tell."""
+        for _, ref, _, values in self._tx.vectors():
+            if type(values) is not bytes or not values or len(values) % 4:
+                yield Held("vectors", (str(ref),), wrong=_ILLEGIBLE)
         text = "case when x.ref >= 'c:' and x.ref < 'c;' then 'e:' || rtrim(rtrim(substr(x.ref, 3), '0123456789'), '.')"
         for (ref,) in self._tx.each(
             "select v.ref from (select x.tenant, x.ref, x.rev, "

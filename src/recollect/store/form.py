@@ -101,8 +101,9 @@ def typed(columns: Sequence[str], row: Row) -> None:
                 refuse("not a moment")
         elif name in FLAGS:
             flag(value)
-        elif name in ("payload", "state"):
-            loads(value)
+        elif name in ("payload", "state", "answer"):
+            if type(loads(value)) is not dict:
+                refuse("not a JSON object")
         elif name in _NUMBERS:
             if type(value) not in (int, float):
                 refuse("not a number")

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from recollect.domain.codec import canonical, when
 from recollect.errors import StoreDamaged, StoreFull, StoreReadOnly
+from recollect.store.unfinished import sync_directory
 
 try:
     import fcntl
 except ImportError:  # Windows: what is appended there is short enough to be written at once
     fcntl = None
+
+_BLOCK = 1 << 16
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -39,7 +42,7 @@ class FileErasures:
         try:
             _append(self._path, line)
             if new:
-                _sync_directory(self._path.parent)
+                sync_directory(self._path.parent)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise StoreFull(
@@ -55,7 +58,10 @@ class FileErasures:
         if not self._path.exists():
             return frozenset()
         found: set[str] = set()
-        for number, line in enumerate(self._path.read_bytes().splitlines(), 1):
+        *lines, _ = self._path.read_bytes().split(
+            b"\n"
+        )  # behind the last whole line: one in the making, or a killed one
+        for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
                 ours = entry["chain"] == chain_id
@@ -72,11 +78,13 @@ class FileErasures:
 
 
 def _append(path: Path, line: bytes) -> None:
-    """The whole line or nothing of it: half a line would make the list unreadable."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    """The whole line or nothing of it. Half a line is what is left of whoever was killed while they wrote it, before
+    anything was erased; it goes."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
+            _cut_half_line(file)
         size = os.fstat(file).st_size
         try:
             while line:
@@ -89,13 +97,15 @@ def _append(path: Path, line: bytes) -> None:
         os.close(file)
 
 
-def _sync_directory(path: Path) -> None:
-    """A new file's name is durable only once its directory is."""
-    directory = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+def _cut_half_line(file: int) -> None:
+    """Only for who holds the lock: without it, somebody may be writing that line."""
+    end = os.fstat(file).st_size
+    whole = end
+    while whole and os.pread(file, 1, whole - 1) != b"\n":
+        start = max(0, whole - _BLOCK)
+        whole = start + os.pread(file, whole - start, start).rfind(b"\n") + 1
+    if whole < end:
+        os.ftruncate(file, whole)
 
 
 class FileSeal:
@@ -138,4 +148,11 @@ class FileSeal:
                 pass
             finally:
                 part.unlink()
-        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self._path.read_text("utf-8")))
+            sync_directory(self._path.parent)
+        try:
+            return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(self._path.read_text("utf-8")))
+        except (OSError, ValueError) as error:
+            raise StoreDamaged(
+                f"the key {self._path} cannot be read, or is none",
+                "Bring back another copy of it. Where there is none, a new key is made once the file is moved away.",
+            ) from error

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from recollect.domain import codec
 from recollect.domain.change import Change
 from recollect.domain.checkpoint import Checkpoint
 from recollect.domain.event import Event
-from recollect.domain.examination import Examined
+from recollect.domain.examination import Examined, Row
 from recollect.domain.ids import CauseId, EventId, ItemId, RecordId, Rev, Seq, TenantId, VersionId
 from recollect.domain.item import Visibility
 from recollect.domain.job import Job, JobStatus, Leased, Step
@@ -26,7 +26,7 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
-from recollect.errors import Invalid, StoreError
+from recollect.errors import Invalid, StoreBusy, StoreError, StoreUnreachable
 from recollect.holdings import (
     Among,
     Citing,
@@ -518,7 +518,14 @@ class SqlStore:
             _must_exist(tx)
             yield from dumping.dump(tx)
 
-    def load(self, tenant: TenantId, rows: Iterable[Mapping[str, object]], *, then: Sequence[Job] = ()) -> None:
+    def load(
+        self,
+        tenant: TenantId,
+        rows: Iterable[Mapping[str, object]],
+        *,
+        then: Sequence[Job] = (),
+        check: Callable[[Iterator[Examined]], None] | None = None,
+    ) -> None:
         with self._engine.write(tenant) as tx:
             if row := tx.one("select seq from tenants where tenant = :tenant"):
                 if row[0]:
@@ -526,6 +533,8 @@ class SqlStore:
                 tx.run("delete from tenants where tenant = :tenant")
                 tx.run("delete from jobs where tenant = :tenant")
             dumping.load(tx, rows)
+            if check:
+                check(examining.examine(tx, deep=True))
             outbox.enqueue(tx, then)
 
     def state(self, tenant: TenantId) -> Iterator[Mapping[str, object]]:
@@ -542,6 +551,16 @@ class SqlStore:
     def _examine(self, tenant: TenantId, deep: bool) -> Generator[Examined]:
         with self._engine.read(tenant) as tx:
             yield from examining.examine(tx, deep=deep)
+        if deep:
+            yield from (Row("database", (), wrong=wrong) for wrong in self._wrong())
+
+    def _wrong(self) -> Sequence[str]:
+        try:
+            return self._engine.integrity()
+        except (StoreBusy, StoreUnreachable):
+            raise
+        except StoreError as error:
+            return [error.what]
 
     def backup(self, target: Path) -> None:
         self._engine.backup(target)

@@ -41,6 +41,18 @@ def put_in_place(part: Path, target: Path) -> None:
         if os.path.lexists(target):
             raise FileExistsError(17, "it is there already", str(target)) from None
         part.rename(target)
+    sync_directory(target.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """A name is durable only once its directory is. Windows opens no directories."""
+    if os.name == "nt":
+        return
+    directory = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def clear_left_over(target: Path, ending: str = PART) -> list[Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from recollect.domain.codec import canonical
 from recollect.errors import StoreFull, StoreReadOnly
-from recollect.store.unfinished import create, unfinished
+from recollect.store.unfinished import create, sync_directory, unfinished
 
 FORMAT = 1
 _DISK_FULL = 28
@@ -25,6 +25,7 @@ def write_backup(target: Path, lines: Iterator[Mapping[str, object]]) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(target)
+            sync_directory(target.parent)
     except OSError as error:
         if error.errno == _DISK_FULL:
             raise StoreFull(f"there is no room left for {target}", "Free some disk space and try again.") from error

@@ -28,6 +28,7 @@ from recollect.store.words import phrases
 
 SMALLEST_INDEXED = 32
 """Shorter vectors are compared one by one."""
+_MIGRATIONS = "recollect.store.postgres.migrations"
 _HURRY = 2.0
 _NOBODY = TenantId("")
 _CLAIMING = 0x5EC0_11EC_0002
@@ -57,7 +58,7 @@ class PostgresEngine:
         self._patience = patience
         self._indexed: set[tuple[str, int]] = set()
         self._pool = Pool(self.address, size=connections, patience=patience, prepare_after=prepare_after)
-        known = migrations("recollect.store.postgres.migrations")
+        known = migrations(_MIGRATIONS)
         try:
             with self._pool.lent() as connection:
                 prepare(connection, self.address, known, create=create, patience=patience)
@@ -144,9 +145,10 @@ class PostgresEngine:
             return health.vacuum(connection)
 
     def integrity(self) -> list[str]:
-        """Indexes that are not valid, and tables or roles whose protection was taken off."""
+        """Indexes that are not valid, tables or roles whose protection was taken off, and what somebody changed about
+        the schema."""
         with self._maintaining() as connection:
-            return health.findings(connection)
+            return health.findings(connection, migrations(_MIGRATIONS))
 
     @contextmanager
     def _maintaining(self) -> Generator[Connection]:

@@ -1,5 +1,9 @@
 """What can be wrong with the schema of a running database, and what an erasure leaves behind in it."""
 
+import re
+from collections.abc import Sequence
+
+from recollect.store.migrations import Migration
 from recollect.store.postgres.pool import Connection
 
 # Where content was. `vacuum` reaches the parts of a table through its name.
@@ -8,7 +12,7 @@ ERASED_FROM = (
     "journal_bodies, supervisor_checkpoints"
 )
 
-_WRONG = """
+_WRONG = r"""
 select 'the index ' || c.relname || ' is not valid: reindex it'
 from pg_index x join pg_class c on c.oid = x.indexrelid
 where c.relnamespace = 'recollect'::regnamespace and not (x.indisvalid and x.indisready)
@@ -26,8 +30,42 @@ select 'the role ' || r.rolname || ' passes by row level security'
 from pg_roles r
 where r.rolname in ('recollect_app', 'recollect_search', 'recollect_roster', 'recollect_worker')
   and (r.rolsuper or r.rolbypassrls)
+union all
+select 'the ' || case when c.relkind in ('r', 'p') then 'table ' else 'view ' end || c.relname
+    || ' is none of Recollect''s'
+from pg_class c
+where c.relnamespace = 'recollect'::regnamespace
+  and (c.relkind in ('v', 'm', 'f') or (c.relkind in ('r', 'p') and not c.relispartition and c.relname <> all ($1)))
+union all
+select 'the trigger ' || t.tgname || ' on ' || c.relname || ' is none of Recollect''s'
+from pg_trigger t join pg_class c on c.oid = t.tgrelid
+where c.relnamespace = 'recollect'::regnamespace and not t.tgisinternal
+union all
+select 'the rule ' || r.rulename || ' on ' || c.relname || ' is none of Recollect''s'
+from pg_rewrite r join pg_class c on c.oid = r.ev_class
+where c.relnamespace = 'recollect'::regnamespace and c.relkind in ('r', 'p')
+union all
+select 'the function ' || f.proname || ' is not as Recollect makes it'
+from pg_proc f
+where f.pronamespace = 'recollect'::regnamespace and f.prosrc <> all ($2)
+union all
+select 'the policy ' || p.polname || ' on ' || c.relname || ' is not as Recollect makes it'
+from pg_policy p join pg_class c on c.oid = p.polrelid cross join lateral (values (
+    regexp_replace(coalesce(pg_get_expr(p.polqual, c.oid), ''), '[()\s]|::text', '', 'g'),
+    regexp_replace(coalesce(pg_get_expr(p.polwithcheck, c.oid), ''), '[()\s]|::text', '', 'g')
+)) as told (sees, writes)
+where c.relnamespace = 'recollect'::regnamespace and not coalesce(case p.polname
+    when 'tenant' then p.polroles = array['recollect_app'::regrole::oid] and told.writes = told.sees
+        and told.sees = 'tenant=NULLIFcurrent_setting''app.tenant'',true,'''''
+    when 'search' then c.relname = 'docs' and p.polroles = array['recollect_search'::regrole::oid]
+    when 'roster' then c.relname = 'tenants' and p.polroles = array['recollect_roster'::regrole::oid]
+    when 'worker' then c.relname = 'jobs' and p.polroles = array['recollect_worker'::regrole::oid]
+    when 'everybody' then c.relname = 'recollect_schema'
+end, false)
 order by 1
 """
+_TABLE = re.compile(r"create table (\w+)")
+_BODY = re.compile(r"\$\$(.*?)\$\$", re.DOTALL)
 
 _MAY_VACUUM = """
 select bool_and({}) from pg_class c
@@ -46,8 +84,12 @@ select exists (
 """
 
 
-def findings(connection: Connection) -> list[str]:
-    return [str(row[0]) for row in connection.execute(_WRONG.encode()).fetchall()]
+def findings(connection: Connection, known: Sequence[Migration]) -> list[str]:
+    """What is at odds with what the migrations make."""
+    statements = [statement for migration in known for statement in migration.statements]
+    tables = [found[1] for statement in statements if (found := _TABLE.match(statement))]
+    bodies = [body for statement in statements for body in _BODY.findall(statement)]
+    return [str(row[0]) for row in connection.execute(_WRONG.encode(), [tables, bodies]).fetchall()]
 
 
 def may_vacuum(connection: Connection) -> bool:

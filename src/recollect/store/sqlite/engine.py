@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 import apsw
 
 from recollect.domain.ids import TenantId
-from recollect.domain.witness import bare
 from recollect.errors import (
     Invalid,
     NotAStore,
@@ -27,13 +26,13 @@ from recollect.errors import (
 )
 from recollect.holdings import Wanted
 from recollect.store.migrations import Migration, migrations
+from recollect.store.sqlite import schema
 from recollect.store.sqlite.files import Files, files_gone
 from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
-from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect, token
+from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect
 from recollect.store.tx import Proposed, Sought, Tx
-from recollect.store.unfinished import create, unfinished
-from recollect.store.words import indexed
+from recollect.store.unfinished import create, sync_directory, unfinished
 
 if TYPE_CHECKING:
     from recollect.store.sqlite.finding import Finder
@@ -218,9 +217,7 @@ class SqliteEngine:
             with self._writing() as connection:
                 if _pragma(connection, "user_version") >= migration.number:
                     continue  # another process was faster
-                _lend(connection)
-                for statement in migration.statements:
-                    connection.execute(statement)
+                schema.run(connection, migration)
                 connection.execute(f"pragma application_id = {APPLICATION_ID}")
                 connection.execute(f"pragma user_version = {migration.number}")
 
@@ -272,6 +269,7 @@ class SqliteEngine:
                 copy.execute("pragma journal_mode = delete").fetchall()
                 copy.close()
                 part.replace(target)
+                sync_directory(target.parent)
             finally:
                 copy.close()
 
@@ -322,9 +320,9 @@ class SqliteEngine:
             fresh = self._connect_again()
             try:
                 found = [str(row[0]) for row in fresh.execute("pragma integrity_check")]
+                return [*(line for line in found if line != "ok"), *schema.changes(fresh, migrations(_MIGRATIONS))]
             finally:
                 fresh.close()
-        return [line for line in found if line != "ok"]
 
     def close(self) -> None:
         """May be repeated. Reads that are under way end in peace; a write is waited for."""
@@ -398,13 +396,6 @@ def _marks(path: Path, header: bytes) -> tuple[int, int, int]:
         return _pragma(reader, "application_id"), _pragma(reader, "user_version"), _pragma(reader, "schema_version")
     finally:
         probe.close()
-
-
-def _lend(connection: Connection) -> None:
-    """What migrations call: texts as the text index takes them."""
-    connection.create_scalar_function("recollect_token", token, 1)
-    connection.create_scalar_function("recollect_bare", bare, 1)
-    connection.create_scalar_function("recollect_indexed", indexed, 2)
 
 
 @contextmanager

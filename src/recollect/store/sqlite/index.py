@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -27,7 +27,6 @@ def misindexed(
     """Where the index holds anything but these texts under the token of their tenant."""
     try:
         yield from _settings(connection)
-        yield from _damage(connection)
         held = _held(connection, token)
         yield from _totals(connection, held)
     except (apsw.Error, ValueError, TypeError, KeyError):
@@ -53,18 +52,6 @@ def _settings(connection: "Connection") -> Iterator[tuple[str, str]]:
     held = dict(connection.execute("select k, v from texts_config where k <> 'version'").fetchall())
     if held != _SETTINGS:
         yield "as a whole", "is not set up as it was made: erased words may be left in it"
-
-
-def _damage(connection: "Connection") -> Iterator[tuple[str, str]]:
-    """What SQLite finds wrong with the index. On a connection of its own: FTS5 holds the index against what the
-    connection remembers of it, and one that has read it before others wrote finds damage where there is none."""
-    fresh = cast("Connection", apsw.Connection(connection.filename, apsw.SQLITE_OPEN_READWRITE))
-    try:
-        for (line,) in fresh.execute("pragma integrity_check(texts)"):
-            if line != "ok":
-                yield "as a whole", f"is damaged: {line}"
-    finally:
-        fresh.close()
 
 
 @dataclass(slots=True)

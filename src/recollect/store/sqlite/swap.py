@@ -12,7 +12,7 @@ import apsw
 from recollect.errors import NotAStore, StoreBusy
 from recollect.store.sqlite.engine import Connection, recognise, typed
 from recollect.store.sqlite.turn import Turnstile
-from recollect.store.unfinished import create, unfinished
+from recollect.store.unfinished import create, sync_directory, unfinished
 
 _PATIENCE = 2.0
 
@@ -56,14 +56,14 @@ def put_in_place(built: Path, target: Path, at: datetime) -> Path | None:
         if not target.exists():
             _set_logs_aside(target, _free_name(target, at))
             built.replace(target)
-            _sync(target.parent)
+            sync_directory(target.parent)
             return None
         aside = _free_name(target, at)
         with _alone_with(target):
             _set_logs_aside(target, aside)
             _give_second_name(target, aside)
             built.replace(target)
-            _sync(target.parent)
+            sync_directory(target.parent)
         return aside
 
 
@@ -122,11 +122,3 @@ def _free_name(target: Path, at: datetime) -> Path:
     name = f"{target.name}.replaced-{at:%Y%m%dT%H%M%SZ}"
     tries = (target.with_name(name if not n else f"{name}-{n}") for n in range(1000))
     return next(path for path in tries if not path.exists())
-
-
-def _sync(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
