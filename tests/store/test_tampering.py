@@ -157,6 +157,13 @@ def test_what_was_done_to_the_schema_is_found(house: House):
     assert house.findings() == []
 
 
+def test_a_table_of_another_tool_is_let_alone(house: House):
+    if not isinstance(house.database, PostgresDatabase):
+        house.database.all("create table copied_so_far (place integer)")
+        assert house.findings() == []
+        house.database.all("drop table copied_so_far")
+
+
 def test_a_vector_that_is_none_is_found(house: House):
     if isinstance(house.database, PostgresDatabase):
         return  # its column takes vectors alone
