@@ -156,7 +156,7 @@ _ALPHABETS = (
     "TIFINAGH",
 )
 """Alphabets with letters that look like Latin ones."""
-_BRACKETS = {"ᐸ": "<", "ᐳ": ">"}
+_BRACKETS = {"\u1438": "<", "\u1433": ">"}
 """Letters of them that look like brackets."""
 _BOXED = re.compile(r"(?:LATIN CAPITAL|SYMBOL) LETTER ([A-Z])$")
 """How a letter in a box or a circle is called."""
