@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect import open_memory
 from recollect.errors import Invalid, Refused
 from recollect.interfaces.cli import ingesting, moving
 from recollect.store.unfinished import clear_left_over, unfinished
@@ -92,6 +93,20 @@ def test_links_pipes_and_loops_in_a_folder_are_not_followed(tmp_path: Path):
     assert "gate" in said
     assert "outside" not in said
     assert {one.where for one in read.skipped} == {"link.md", "self.md", "zero.md"}
+
+
+def test_a_name_with_what_nobody_sees_keeps_nothing_out_and_is_taken_for_no_other(tmp_path: Path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    names = ["a.md", "a\u200b.md", "\x1b[31ma.md", "a\u202eb.md", "a\n[3] mira.md"]
+    for name in names:
+        (notes / name).write_text("The boathouse is blue.")
+    read = ingesting.folder(notes, "mi\u200bra")
+    assert len({one.id for one in read.threads}) == len(names)
+    with open_memory(tmp_path / "m.db", user="mira") as memory:
+        assert memory.bulk(read.threads).threads == len(names)
+        authors = {event.author for one in memory.items() for event in memory.thread(one.id)}
+    assert "mira" not in authors
 
 
 def test_a_file_in_a_folder_that_is_too_large_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

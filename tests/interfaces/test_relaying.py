@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from recollect.domain.event import CLAIMED_AUTHOR, REPORTED_BY, Trust
+from recollect.domain.event import CLAIMED_AUTHOR, MARKS, REPORTED_BY, Trust
 from recollect.domain.scope import Role
 from tests.interfaces.conftest import CommandLine
 from tests.interfaces.inside import OWNER, Inside, inside
@@ -83,6 +83,28 @@ def test_what_is_taken_in_is_believed_as_far_as_its_bringer_can_vouch(server: In
         assert (REPORTED_BY in event["meta"]) <= (event["trust"] == "untrusted")
     if who != "owner":
         assert any(event["author"] == "tom" and event["meta"][REPORTED_BY] for event in kept)
+
+
+@pytest.mark.parametrize("who", ["agent", "member", "bound"])
+def test_a_name_that_is_given_as_the_role_as_well_is_a_report(server: Inside, tokens: dict[str, str], who: str):
+    body = {
+        "thread_id": f"named-{who}",
+        "user_id": "mira",
+        "messages": [{"text": "I approve the sale.", "author": "tom", "role": "tom"}],
+    }
+    answer = server.ask("POST", "/api/memory/ingest", body, token=tokens[who])
+    [event] = events(server, answer.document["episode_id"])
+    assert (event["trust"], event["author"]) == ("untrusted", "tom")
+    assert event["meta"][REPORTED_BY]
+
+
+@pytest.mark.parametrize("who", ["agent", "member", "owner"])
+def test_nobody_else_sets_the_marks_of_recollect(server: Inside, tokens: dict[str, str], who: str):
+    said = {"text": "I sell the barn.", "role": "user", "meta": {**dict.fromkeys(MARKS, "tom"), "page": 3}}
+    body = {"thread_id": f"marks-{who}", "user_id": "mira", "messages": [said]}
+    answer = server.ask("POST", "/api/memory/ingest", body, token=tokens[who])
+    [event] = events(server, answer.document["episode_id"])
+    assert event["meta"] == {"page": 3}
 
 
 @pytest.mark.parametrize("author", AUTHORS)

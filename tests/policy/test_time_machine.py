@@ -1,6 +1,7 @@
 """Rollbacks of real stores where the plan alone does not show what happens."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ import pytest
 from recollect import Memory, open_memory
 from recollect.care import audit
 from recollect.care.restore import OneEntry, OneMemory, Session, ToRevision
+from recollect.domain.event import Trust
 from recollect.domain.ids import CauseId, ItemId, Rev, Seq, TenantId
-from recollect.domain.scope import Scope
-from recollect.errors import BuiltOn, NotFound
+from recollect.domain.scope import Role, Scope
+from recollect.errors import BuiltOn, NotFound, Refused
+from recollect.write.message import Message
 from tests.policy.test_account import House, Ticking, store_of
 
 HERE = Scope(tenant=TenantId("default"))
@@ -90,6 +93,29 @@ def test_edits_that_were_rolled_back_in_any_order_leave_a_memory_that_can_be_wit
     memory.rollback(OneMemory(told.item_id, Rev(0)))
     with pytest.raises(NotFound, match="withdrawn by a rollback"):
         memory.show(told.item_id)
+
+
+def test_taking_back_that_a_memory_is_untrusted_makes_it_no_more_believed(memory):
+    page = "Prices of barns rise by nine percent in Graz in the spring, says the page, and will not fall before June."
+    said = Message(text=page, author="web page", role="document", trust=Trust.UNTRUSTED)
+    thread = memory.append([said], thread_id="pages").episode_id
+    agent = memory.acting(replace(memory.principal, role=Role.AGENT, agent_id="bot", users=frozenset({"mira"})))
+    memory.close_episode(thread)
+    before = memory.item(thread)
+    assert before.trust is Trust.UNTRUSTED
+    lowered = entry(memory, "update", thread)
+    for who in (agent, memory):
+        for cascade in (False, True):
+            with pytest.raises(Refused, match="would be trusted"):
+                who.rollback(OneEntry(lowered), cascade=cascade)
+    memory.rollback(Session(next(e.header.cause for e in memory.journal() if e.header.seq == lowered)))
+    assert (memory.item(thread).trust, memory.versions(thread)) == (Trust.TRUSTED, [])
+    for hidden in [e.header.seq for e in memory.journal() if e.header.op == "discard"]:
+        with pytest.raises(Refused):
+            memory.rollback(OneEntry(hidden), cascade=True)
+    assert memory.versions(thread) == []
+    memory.rollback(Session(latest_cause(memory)))
+    assert memory.item(thread) == before
 
 
 def test_what_was_undone_of_a_session_does_not_drag_its_undoing_along(tmp_path):

@@ -48,6 +48,13 @@ def test_only_the_words_of_people_it_relays_are_believed_as_a_persons(who: Princ
         assert said.author == author
 
 
+@given(principals(Role.AGENT, Role.MEMBER, Role.MODERATOR), st.sampled_from(["mira", "tom", "Mira", "USER", "eva "]))
+def test_nobody_speaks_as_somebody_whose_name_is_given_as_the_role(who: Principal, name: str):
+    said = of_message(who, name, name, Trust.TRUSTED)
+    if name != (who.agent_id or who.id):
+        assert (said.trust, set(said.meta)) == (Trust.UNTRUSTED, {REPORTED_BY})
+
+
 @given(principals(Role.AGENT), NAMES, st.sampled_from(["tool", "system", "document", "web", "function"]))
 def test_an_agent_vouches_for_nothing_that_it_brings_from_elsewhere(who: Principal, author: str, role: str):
     assert of_message(who, author, role, Trust.TRUSTED).trust is Trust.UNTRUSTED

@@ -72,6 +72,25 @@ def test_a_sentence_that_is_all_that_somebody_says_is_weighed_by_itself_as_well(
         assert {one.keep for one in found} == {0.1}
 
 
+class Lulled(Fake):
+    """A keeper that hardly finds anything planted behind what was said before."""
+
+    def __init__(self, hint: float) -> None:
+        super().__init__()
+        self._hint = hint
+
+    def weigh(self, turns: Sequence[Heard]) -> list[tuple[Weighed, ...]]:
+        told = {True: weighed(0.9, injection=self._hint), False: weighed(0.4, injection=0.7)}
+        return [tuple(told[bool(turn.before)] for _ in turn.sentences) for turn in turns]
+
+
+@pytest.mark.parametrize(("hint", "found"), [(0.02, 0.7), (0.0, 0.0)])
+def test_what_may_be_planted_is_weighed_by_itself_as_well(hint: float, found: float):
+    said = turns(("assistant", "Hello!"), ("Mira", "The shed is green. " + "It has very many doors " * 4 + "."))
+    [weights] = weigh(said, [1], Lulled(hint)).values()
+    assert {(one.keep, one.injection) for one in weights} == {(0.9, found)}
+
+
 def test_only_what_people_say_is_weighed_for_memories():
     keeper = Fake()
     extract(turns(("assistant", "Noted."), ("tool", "Done."), ("document", "A page.")), frozenset(range(3)), keeper)

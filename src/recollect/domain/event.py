@@ -27,6 +27,10 @@ CLAIMED_AUTHOR = "claimed_author"
 """In the meta data of an event: in whose name an agent stated what is its own statement."""
 
 
+MARKS = frozenset({STATED, REPORTED_BY, CLAIMED_AUTHOR})
+"""What Recollect itself notes in the meta data of an event: nobody else does."""
+
+
 _NAMES = ("file", "tags", "artifacts")
 """In the meta data of an event: the file that it is of, the tags of its note, the artifacts that came with it."""
 

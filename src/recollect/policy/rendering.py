@@ -25,7 +25,15 @@ NOTE = (
 QUOTE = "> "
 """Stands before every line of somebody's words that no frame stands before."""
 UNTRUSTED = "untrusted"
-_LIKE_A_FRAME = re.compile(r"\s*[\[\->#*\"]|[^:]{0,300}\d{4}[^:]{0,150}:\s|[^:]{0,200}\buntrusted\b[^:]{0,99}:\s")
+_COLON = ":\u02d0\u0589\u05c3\u2236\ua789"
+"""Signs that look like a colon."""
+_LIKE_A_FRAME = re.compile(
+    r"\s*[\[\->#*\"]|"
+    rf"[^{_COLON}]{{0,300}}\d{{4}}[^{_COLON}]{{0,150}}[{_COLON}]\s|"
+    rf"[^{_COLON}]{{0,200}}\buntrusted\b[^{_COLON}]{{0,99}}[{_COLON}]\s"
+)
+_OPENING, _NO_WIDTH = frozenset({"Ps", "Pi", "Pd"}), frozenset({"Mn", "Me", "Cf"})
+"""Kinds of signs: brackets, quotation marks and dashes; and those that are drawn on top of others, or not at all."""
 _OWN_LINES = ("# ", "##", "- ", "  ")
 """How the lines of a summary begin: what goes on from one of them is indented when it is written."""
 
@@ -77,10 +85,17 @@ def quoted_summary(text: str) -> str:
 def statement(text: str) -> str:
     """Words that no frame stands before: quoted where they begin as a frame does, with who and when, or as a line of a
     list or a summary."""
-    from unicodedata import normalize
-
     start = text[:400]
-    return QUOTE + text if _LIKE_A_FRAME.match(start if start.isascii() else normalize("NFKC", start)) else text
+    return QUOTE + text if _LIKE_A_FRAME.match(start if start.isascii() else _as_it_looks(start)) else text
+
+
+def _as_it_looks(start: str) -> str:
+    """The beginning of a text without what is not seen of it, in plain signs where others look like those."""
+    from unicodedata import category, normalize
+
+    seen = "".join(sign for sign in normalize("NFKC", without_unseen(start)) if category(sign) not in _NO_WIDTH)
+    first = seen.lstrip()[:1]
+    return f"[{seen}" if first and not first.isascii() and category(first) in _OPENING else seen
 
 
 def unquoted(text: str) -> str:
@@ -123,9 +138,9 @@ def _short(id: str) -> str:
 
 # -- the fence ----------------------------------------------------------------------------------------------------
 
-_LIKE, _SIGN, _OTHER, _ON_TOP = "ж", "§", "漢", "\x02"
-"""What stands for a letter that may look like a Latin one, for a sign, for any other letter, for what is drawn on top
-of another: the fence is looked for in a text of these and of ASCII, as long as the text itself."""
+_LIKE, _SIGN, _OTHER = "ж", "§", "漢"
+"""What stands for a letter that may look like a Latin one, for a sign, for any other letter: the fence is looked for in
+a text of these and of ASCII, without what is drawn on top of others or not at all."""
 _ALPHABETS = (
     "LATIN",
     "CYRILLIC",
@@ -137,16 +152,21 @@ _ALPHABETS = (
     "DESERET",
     "OLD ITALIC",
     "GEORGIAN",
+    "CANADIAN SYLLABICS",
+    "TIFINAGH",
 )
 """Alphabets with letters that look like Latin ones."""
+_BRACKETS = {"\u1438": "<", "\u1433": ">"}
+"""Letters of them that look like brackets."""
+_BOXED = re.compile(r"(?:LATIN CAPITAL|SYMBOL) LETTER ([A-Z])$")
+"""How a letter in a box or a circle is called."""
 _SAME = {"o": "o0", "e": "e3", "l": "l1i", "t": "t7"}
 _LETTERS = [f"[{_SAME.get(letter, letter)}]" for letter in MARK if letter.isalpha()]
 _LIKE_LETTERS = [f"[{_SAME.get(letter, letter)}{_LIKE}]" for letter in MARK if letter.isalpha()]
 _FIRST = MARK.index("-")
-_TOPPED = f"{_ON_TOP}{{0,3}}"
-_WORD = re.compile(_TOPPED.join(_LETTERS[:_FIRST]) + r"([\W_]{0,4})" + _TOPPED.join(_LETTERS[_FIRST:]))
+_WORD = re.compile("".join(_LETTERS[:_FIRST]) + r"([\W_]{0,4})" + "".join(_LETTERS[_FIRST:]))
 """The name of the fence, in whatever letters come to these."""
-_SLASH = rf"[\s/\\{_ON_TOP}]{{0,6}}"
+_SLASH = r"[\s/\\]{0,6}"
 _LOOSE = r"[\W_]{0,3}".join(_LETTERS)
 _LOOKS = r"(?:[^\w\s]|_){0,3}".join(_LIKE_LETTERS)
 _END = f"{_SLASH}[>{_SIGN}{_OTHER}]"
@@ -167,20 +187,24 @@ def without_marks(text: str) -> str:
 
 
 def _broken(text: str) -> str:
-    if "&" in text and _marked(_skeleton(_browsed(text))) and not _marked(_skeleton(text)):
-        text = text.replace("&", "& ")
+    text = _parted(text)
+    return text.replace("&", "& ") if "&" in text and _marked(_skeleton(_browsed(text))) else text
+
+
+def _parted(text: str) -> str:
     seen = _skeleton(text)
     if not _marked(seen):
         return text
+    places = [place for place, sign in enumerate(text) if sign.isascii() or _folded(sign)]
     signs = list(text)
     for found in _WORD.finditer(seen):
-        start, end = found.span(1)
-        signs[start:end] = [""] * (end - start)
-        signs[start - 1] += " "
+        before, after = places[found.start(1) - 1], places[found.end(1)]
+        signs[before + 1 : after] = [""] * (after - before - 1)
+        signs[before] += " "
     for found in _TAG.finditer(seen):
-        signs[found.start()] = "("
+        signs[places[found.start()]] = "("
         if not found[0][-1].isalnum() or found[0][-1] == _OTHER:
-            signs[found.end() - 1] = ")"
+            signs[places[found.end() - 1]] = ")"
     return "".join(signs)
 
 
@@ -195,7 +219,7 @@ def _browsed(text: str) -> str:
 
 
 def _skeleton(text: str) -> str:
-    """The text in small ASCII letters and what stands for all others, sign by sign."""
+    """The text in small ASCII letters and what stands for all others, sign by sign; without what has no width."""
     if text.isascii():
         return text.lower()
     return text.translate({ord(sign): _folded(sign) for sign in set(text) if not sign.isascii()}).lower()
@@ -205,11 +229,13 @@ def _skeleton(text: str) -> str:
 def _folded(sign: str) -> str:
     import unicodedata
 
-    if unicodedata.category(sign) in ("Mn", "Me", "Cf"):
-        return _ON_TOP
+    if unicodedata.category(sign) in _NO_WIDTH:
+        return ""
     plain = unicodedata.normalize("NFKD", sign)[0]
     if plain.isascii():
         return plain
+    name = unicodedata.name(plain, "")
     if not sign.isalnum():
-        return _SIGN
-    return _LIKE if unicodedata.name(plain, "").startswith(_ALPHABETS) else _OTHER
+        boxed = _BOXED.search(name)
+        return boxed[1] if boxed else _SIGN
+    return _BRACKETS.get(plain) or (_LIKE if name.startswith(_ALPHABETS) else _OTHER)

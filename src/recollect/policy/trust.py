@@ -12,6 +12,8 @@ _PERSON = (None, "user", "human")
 _NOBODY = ("user", "human")
 """Authors that only repeat the role."""
 _ASSISTANT = "assistant"
+_SOURCES = frozenset({_ASSISTANT, "tool", "function", "system", "developer", "document", "web"})
+"""Roles by which a turn may be called that nobody is named as the author of. Any other word may be somebody's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def of_message(
         author = person if author in _NOBODY and person in people else author
         own = author in people
     else:
-        own = author in (role, principal.agent_id or principal.id)
+        own = author == (principal.agent_id or principal.id) or (author == role and role in _SOURCES)
     if not own:
         return Attributed(author, Trust.UNTRUSTED, {REPORTED_BY: principal.agent_id or principal.id})
     vouched = role in _PERSON or role == _ASSISTANT or principal.role is not Role.AGENT

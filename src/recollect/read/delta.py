@@ -13,6 +13,7 @@ from recollect.policy import delta
 from recollect.policy.delta import Subject, Transition
 from recollect.policy.distil import served
 from recollect.read.look import Look
+from recollect.read.shown import on_one_line
 
 FURTHEST = 3_000
 """Entries that are looked back at, those of others included: what is older than that is not told any more."""
@@ -95,5 +96,6 @@ def _subject(look: Look, transition: Transition, item: Item) -> Subject | None:
     speaking = look.store.speaking(look.principal.tenant, [item.id], readers=look.readers).get(item.id)
     if speaking is None:
         return None
-    words = served(speaking[1].content, speaking[1].bullets)
+    version = speaking[1]
+    words = on_one_line(served(version.content, version.bullets), version.bullets)
     return Subject(item.category, item.importance, words, item.trust)

@@ -23,7 +23,7 @@ from recollect.read.evidence import Proof
 from recollect.read.leveled import Words
 from recollect.read.look import Look
 from recollect.read.memories import Found
-from recollect.read.shown import on_lines
+from recollect.read.shown import on_lines, on_one_line
 from recollect.read.slices import Slice
 
 
@@ -84,9 +84,8 @@ def of_memory(
 
 
 def _line(found: Found, words: str, bullets: Sequence[Bullet] = ()) -> Piece:
-    said = one_line(words)
-    says = said if any(bullet.quotation for bullet in bullets) else statement(said)
-    return Piece(says, category_lead(found.item.category, found.item.trust), cut=True)
+    lead = category_lead(found.item.category, found.item.trust)
+    return Piece(on_one_line(words, bullets), lead, cut=True)
 
 
 def _told(found: Found, bullets: Sequence[Bullet]) -> Piece:

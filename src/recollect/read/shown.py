@@ -9,6 +9,7 @@ from recollect.domain.event import Event
 from recollect.domain.ids import Rev, VersionId
 from recollect.domain.item import Episode, Item
 from recollect.domain.level import Derivation, Level
+from recollect.domain.lines import one_line
 from recollect.domain.portion import Portion, Spot
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet
@@ -55,6 +56,11 @@ class Shown:
             return "\n".join(lead + quoted(text) for lead, text in said)
         return served(self.current.content, self.current.bullets)
 
+    @property
+    def line(self) -> str:
+        """The same on one line, among lines about other memories."""
+        return on_one_line(self.words, self.current.bullets if self.current else ())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionInfo:
@@ -89,6 +95,13 @@ def on_lines(item: Item, content: str, bullets: Sequence[Bullet] = ()) -> str:
     if isinstance(item.body, Episode):
         return quoted_summary(content)
     return quoted(content) if any(bullet.quotation for bullet in bullets) else quoted(statement(content))
+
+
+def on_one_line(content: str, bullets: Sequence[Bullet] = ()) -> str:
+    """The words of a version on one line. A quotation says itself who said it and when; what looks as if it did is
+    quoted."""
+    said = one_line(content)
+    return said if any(bullet.quotation for bullet in bullets) else statement(said)
 
 
 def current(item: Item, versions: Sequence[V]) -> V | None:

@@ -39,7 +39,7 @@ from recollect.domain.relation import Relation
 from recollect.domain.scope import Scope
 from recollect.domain.version import Version
 from recollect.domain.witness import bare
-from recollect.errors import Gone, Invalid, NotFound, Stale
+from recollect.errors import Gone, Invalid, NotFound, Refused, Stale
 from recollect.store import rows
 from recollect.store.citing import resolve
 from recollect.store.erasing import erase
@@ -228,6 +228,8 @@ class Clerk:
                 raise Stale(f"the {edit.field} of memory {change.item_id} has changed since", [change.item_id])
         after = replace(before, **{edit.field: edit.after for edit in change.edits})  # type: ignore[arg-type]
         names = frozenset(edit.field for edit in change.edits)
+        if before.trust is Trust.UNTRUSTED and after.trust is Trust.TRUSTED:
+            self._still_doubted(change.item_id)
         if "active_version_id" in names and after.active_version_id:
             self._version(after.active_version_id, change.item_id)
         self._update(change.item_id, rows.item_columns(after, names))
@@ -297,6 +299,22 @@ class Clerk:
         self.fresh[event.id] = event
         return event
 
+    def _still_doubted(self, item_id: ItemId) -> None:
+        """Pass, or an error where something that is not believed bears witness to what a memory says: taking back that
+        it is untrusted makes it no more believed."""
+        cited = self.tx.one(
+            "select e.id from versions v join witnesses w on w.tenant = :tenant and w.version_id = v.id "
+            "join events e on e.tenant = :tenant and e.id = w.event_id "
+            "where v.tenant = :tenant and v.item_id = :item_id and not v.withdrawn and e.trust = :untrusted limit 1",
+            item_id=item_id,
+            untrusted=Trust.UNTRUSTED.value,
+        )
+        if cited is not None:
+            raise Refused(
+                f"memory {item_id} would be trusted, and event {cited[0]}, which it cites, is not",
+                "Take back what was made of it as well.",
+            )
+
     def _digest(self, text: str) -> str:
         if not self.key:
             row = self.tx.one("select dedup_key from tenants where tenant = :tenant")
@@ -313,6 +331,8 @@ class Clerk:
             self._show("versions", version.id)
             self.footing.versions.discard(version.id)
             self.footing.shown.add(version.id)
+            if handle.trust == Trust.TRUSTED.value:
+                self._still_doubted(version.item_id)
             return
         if self._erased(f"v:{version.id}"):
             raise Gone(f"version {version.id} was erased and does not come back")

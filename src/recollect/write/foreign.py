@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import cast
 
 from recollect.domain.event import Trust
+from recollect.domain.lines import one_line
 from recollect.domain.text import MAX_NAME, MAX_TEXT
 from recollect.write.message import Message
 
@@ -128,11 +129,13 @@ def line(text: str) -> str:
 
 
 def label(text: str) -> str:
-    """A name on one line. What is too long for a name ends in a digest of the whole."""
-    plain = " ".join(clean(text).split())
-    if len(plain) <= MAX_NAME:
+    """A name on one line, without what nobody sees. Where something of it is left out, or it is too long for a name, it
+    ends in a digest of the whole: no two become one."""
+    whole = " ".join(clean(text).split())
+    plain = one_line(whole)
+    if len(plain) <= MAX_NAME and plain == whole:
         return plain
-    return f"{plain[: MAX_NAME - 17]}#{sha256(plain.encode()).hexdigest()[:16]}"
+    return f"{plain[: MAX_NAME - 17]}#{sha256(whole.encode()).hexdigest()[:16]}" if plain else ""
 
 
 def moment(value: object) -> datetime | None:

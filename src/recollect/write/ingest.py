@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 from recollect.clock import Clock
 from recollect.domain import codec
 from recollect.domain.change import Append, Change, Create, Verb, revise
-from recollect.domain.event import STATED, Event
+from recollect.domain.event import MARKS, STATED, Event
 from recollect.domain.ids import EventId, ItemId, JobId, Rev
 from recollect.domain.item import LONGEST_VALUE, Active, Artifact, Episode, Fact, Item, Visibility
 from recollect.domain.job import Job
@@ -308,11 +308,10 @@ class Ingest:
         return Job(id=JobId(self.clock.mint()), kind=kind, key=key, payload=payload, not_before=now)
 
     def _attributed(self, message: Message) -> Message:
-        """A message as whose words it is kept, and how far they are believed."""
+        """A message as whose words it is kept, and how far they are believed. Who brings it sets none of our marks."""
         said = trust.of_message(self.principal, message.author, message.role, message.trust, self.scope.user_id)
-        if (said.author, said.trust) == (message.author, message.trust) and not said.meta:
-            return message
-        return replace(message, author=said.author, trust=said.trust, meta={**message.meta, **said.meta})
+        own = {name: value for name, value in message.meta.items() if name not in MARKS}
+        return replace(message, author=said.author, trust=said.trust, meta={**own, **said.meta})
 
     def _event(self, thread: Held, message: Message, now: datetime) -> Event:
         one_line_names({"the author": message.author, "the role": message.role})

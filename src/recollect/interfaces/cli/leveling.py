@@ -60,7 +60,7 @@ def levels(
         family = list(every(lambda before: memory.versions(item_id, before=before)))
         if diff:
             before, after = _pair(memory, item_id, family, named)
-            _differences(before, after, json)
+            _differences(before, after, memory.item(item_id), json)
         elif named:
             _words(_read(memory, item_id, named[0]), memory.item(item_id), json)
         else:
@@ -156,20 +156,21 @@ def _doubt(trust: str) -> tuple[str, str]:
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def _differences(before: "Version", after: "Version", json: bool) -> None:
+def _differences(before: "Version", after: "Version", item: "Item", json: bool) -> None:
     from recollect.domain.ids import short
 
+    mark, _ = _doubt(item.trust)
     lines = list(
         unified_diff(
             served(before.content, before.bullets).splitlines(),
             served(after.content, after.bullets).splitlines(),
-            f"{before.level.name} {short(before.id)}",
-            f"{after.level.name} {short(after.id)}",
+            f"{before.level.name} {short(before.id)}{mark}",
+            f"{after.level.name} {short(after.id)}{mark}",
             lineterm="",
         )
     )
     if json:
-        paper.document({"before": before.id, "after": after.id, "diff": lines})
+        paper.document({"before": before.id, "after": after.id, "trust": item.trust.value, "diff": lines})
         return
     if not lines:
         say("They say the same.")

@@ -145,7 +145,7 @@ def _doubt(trust: str) -> str:
 def _words(one: "Shown") -> "Text":
     if one.words:
         tags = "".join(f"  #{line(tag)}" for tag in one.item.tags)
-        return styled(line(one.words), (tags, "green"), (_doubt(one.item.trust), "yellow"))
+        return styled(line(one.line), (tags, "green"), (_doubt(one.item.trust), "yellow"))
     named = f"thread {line(one.item.thread_id)}" if one.item.thread_id else one.item.kind
     return styled((named, "dim italic"))
 
@@ -189,7 +189,7 @@ def _event(shown: "Shown", event: "Event") -> None:
     say(styled((f"event {event.seq} of thread {short(event.item_id)} · id {event.id}", "dim")))
     for one in shown.made:
         about = ((f" · {one.held}", "dim"), (_doubt(one.item.trust), "yellow"))
-        say(styled("made of it: ", (short(one.item.id), "cyan"), f" {line(one.words)}", *about))
+        say(styled("made of it: ", (short(one.item.id), "cyan"), f" {line(one.line)}", *about))
 
 
 def _words_of(shown: "Shown", evidence: "Sequence[Event]") -> None:

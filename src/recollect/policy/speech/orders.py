@@ -57,6 +57,24 @@ _ASSISTANT = _named("assistant assistants agent agents bot bots chatbot ai llm a
 _CALLING = _named("dear hello hi hey to for the all any attention note notice message language coding voice")
 _ORDERING = _TELL | _MEMORISE | _LEAD | _named("you from do don ignore forget delete erase send forward write run use")
 _MUST = _named("must shall should")
+_ANY_ASSISTANT = _ASSISTANT | _named(
+    "assistants chatbots llms ais ki ia assistenten assistente asistentes agenten agentes modelo modèle modell"
+)
+_BUILT = _named("agent agents bot bots agenten agentes modelo modèle modell")
+"""What somebody may speak of who builds one, or another's profession."""
+_ONE_OF = _named(
+    "the a an any all every each these ai chat coding language der die das ein jeder alle el la los las un le les"
+)
+_OBLIGED = _named(
+    """must shall should always soll sollen sollte muss müssen darf dürfen doit doivent devrait debe deben debería"""
+)
+_TO_BE = _named("has have is are")
+_NOT = _named("never not nie nicht niemals ne jamais no nunca")
+_NOTICE = _named(
+    """note notice message memo attention instruction instructions hinweis nachricht anweisung achtung nota aviso
+    mensaje atención avis remarque consigne"""
+)
+_TOWARDS = _named("to for an für à a para al pour aux")
 _MAKER = _named("developer creator maker administrator admin operator provider vendor supplier")
 _FAR, _NEAR = 8, 3
 """How many words may stand between an order's parts."""
@@ -81,7 +99,7 @@ def _is_order(said: Sequence[str]) -> bool:
         or _wants(words)
         or _tells(words)
         or _memorises(words)
-        or (not own and _addressed(words))
+        or (not own and (_addressed(words) or _noted(words) or _obliged(words)))
     )
 
 
@@ -157,6 +175,32 @@ def _addressed(words: Sequence[str]) -> bool:
         ):
             return True
     return False
+
+
+def _obliged(words: Sequence[str]) -> bool:
+    """The assistant has to …: who speaks to an assistant of what it is to do says "you". What it must not do, somebody
+    else may well have settled."""
+    served = not _SOMEBODY.isdisjoint(words)
+    for at, word in enumerate(words):
+        if word not in _ANY_ASSISTANT or (word in _BUILT and not served):
+            continue
+        if at and words[at - 1] not in _BREAKS and words[at - 1] not in _ONE_OF:
+            continue
+        following = words[at + 1 : at + 5]
+        bound = bool(following) and (following[0] in _OBLIGED or (following[0] in _TO_BE and "to" in following[1:]))
+        if (bound and _NOT.isdisjoint(following[1:3])) or (at > 1 and words[at - 2] in _OBLIGED):
+            return True
+    return False
+
+
+def _noted(words: Sequence[str]) -> bool:
+    """Note to the AI: …"""
+    return any(
+        word in _NOTICE
+        and not _TOWARDS.isdisjoint(words[at + 1 : at + _NEAR])
+        and not _ANY_ASSISTANT.isdisjoint(words[at + 2 : at + 6])
+        for at, word in enumerate(words)
+    )
 
 
 def _of_maker(words: Sequence[str]) -> bool:

@@ -33,7 +33,7 @@ _SURE, _WEIGHTY, _NUMBER, _PLAIN, _ASKS_ONLY, _REST = 0.39, 0.37, 0.73, 0.89, -1
 plain statement, plan, decision or rule, whether it asks. Fitted to the verdicts of docs/readings."""
 KEEP, ASKED = 0.7, 0.8
 """How likely a correction must be worth keeping, and a word or two, which only add something where they are sure."""
-HIDDEN = 0.3  # how likely a secret, or an order that is none of the speaker's, for a sentence to be left alone
+HIDDEN, ORDERED = 0.3, 0.2  # how likely a secret, or an order that somebody planted, for a sentence to be left alone
 _LIKELY, _CORRECTED, _ASSENT = 0.5, 0.4, 0.4
 _SHORT, _BRIEF_REPLY = 16, 9
 """Words of an answer up to which its question is quoted with it, and of a reply up to which what it replies to is."""
@@ -186,7 +186,8 @@ class _Reader:
         """Whether a sentence holds a secret or an order that somebody planted: it is quoted nowhere."""
         worth = self._worth(place, number)
         ordered = max(worth.injection, self._likely(place, number, ("injection",))) if worth else 0.0
-        return max(ordered, self._likely(place, number, ("secret",))) >= HIDDEN or _hides(self._text(place, number))
+        secret = self._likely(place, number, ("secret",))
+        return ordered >= ORDERED or secret >= HIDDEN or _hides(self._text(place, number))
 
     def _joins(self, place: int, number: int) -> bool:
         """Whether a sentence joins the one before it, which is kept as well."""

@@ -49,6 +49,10 @@ _MAIL = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """The head of a mail that was forwarded or copied."""
+_PROMPT = re.compile(r"^[^\w\n]{1,9}(?:SYSTEM|DEVELOPER)(?: [A-Z]{3,12}){0,2}[^\w\n]{0,9}$", re.MULTILINE)
+"""The head of what passes itself off as a prompt."""
+_SHELL = re.compile(r"[ \t]{0,8}(?:[\w.-]{1,40}[@:][\w.@~:/-]{0,60})?\$ [a-z./~]")
+"""A command in a terminal. What stands under it, up to a blank line, is what it printed."""
 CORRECTS = re.compile(
     r"\W*(?:(?:oh|ah|ok|um|uh|argh|ugh|damn|hmm?|sorry)[,!\s]+)*(?:no,? wait|wait,? no|oh wait|no,? sorry|typo|"
     r"correction|scratch that|strike that|my bad|my mistake|i (?:mean|meant|misread|misspoke|mistyped)|make that|"
@@ -126,9 +130,8 @@ def sentences(text: str) -> tuple[Sentence, ...]:
 
 
 def _pasted(text: str) -> int:
-    """Where somebody's mail begins that was pasted into a turn: from there on nothing is the speaker's."""
-    found = _MAIL.search(text)
-    return found.start() if found else len(text)
+    """Where somebody's mail or a prompt begins that was pasted into a turn: from there on nothing is the speaker's."""
+    return min(found.start() if (found := pattern.search(text)) else len(text) for pattern in (_MAIL, _PROMPT))
 
 
 def _lines(text: str) -> list[tuple[int, int]]:
@@ -137,7 +140,7 @@ def _lines(text: str) -> list[tuple[int, int]]:
     hidden = _hidden(text)
     begins = [first for first, _ in hidden]
     position = 0
-    fenced = False
+    fenced, printed = False, False
     code: list[bool] = []
     numbered = len(_ITEMS.findall(text)) > 1  # "10. And the napkins" alone answers a question
     for line in text.split("\n"):
@@ -145,8 +148,9 @@ def _lines(text: str) -> list[tuple[int, int]]:
         if _FENCE.search(line):
             fenced ^= len(_FENCE.findall(line)) % 2 == 1
             continue
+        printed = bool(_SHELL.match(line)) or (printed and bool(line.strip()))
         over = bisect_right(begins, start)
-        if fenced or (over and start + len(line) <= hidden[over - 1][1]):
+        if fenced or printed or (over and start + len(line) <= hidden[over - 1][1]):
             continue
         mark = _BULLET.match(line)
         lead = mark.end() if mark and (numbered or not _NUMBER.match(line)) else 0
