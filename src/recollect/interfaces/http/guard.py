@@ -53,7 +53,8 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self._wrong_host(headers) or self._wrong_site(scope, headers) or self._stranger(scope, headers)
         if refusal is None:
-            body = await self._body(headers, receive)
+            # Nobody is asked who they are there, so nothing of theirs is kept.
+            body = b"" if scope["path"] in OPEN else await self._body(headers, receive)
             if not isinstance(body, Response):
                 scope.setdefault("state", {})["body"] = body
                 await self._app(scope, _again(body, receive), send)
