@@ -95,6 +95,9 @@ class Settings:
 
 
 _PREFIX = "RECOLLECT_"
+_MOST = 700_000
+"""Seconds, minutes and days: more than anybody waits, less than there are dates before now."""
+_MOST_WHOLE = 1_000_000_000
 _PASSWORD = re.compile(r"postgres(?:ql)?://(?:[^/@?]*:[^@]+@|[^?]*\?(?:[^#]*&)?(?:ssl)?password=[^&])")
 
 
@@ -237,18 +240,20 @@ def _checked(name: str, check: Callable[[str], T], text: str) -> T:
         raise Invalid(f"the setting {name} cannot be {text!r}: {error}") from None
 
 
-def _number(name: str, value: object) -> float:
+def _number(name: str, value: object, most: float = _MOST) -> float:
     try:
         number = float(str(value))
     except ValueError:
         raise Invalid(f"the setting {name} is {value!r}, not a number") from None
     if not 0 < number < float("inf"):
         raise Invalid(f"the setting {name} is {value!r}: it must be above 0")
+    if number > most:
+        raise Invalid(f"the setting {name} is {value!r}: it is {most:,} at most")
     return number
 
 
 def _whole(name: str, value: object) -> int:
-    number = _number(name, value)
+    number = _number(name, value, _MOST_WHOLE)
     if number != int(number):
         raise Invalid(f"the setting {name} is {value!r}: give a whole number")
     return int(number)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import minds, settings
+from recollect import minds, settings, wiring
 from recollect.domain.scope import Role
 from recollect.errors import Invalid
 from recollect.settings import Settings, load
+from recollect.write.message import Message
 
 
 @pytest.fixture(autouse=True)
@@ -198,6 +199,9 @@ def test_a_file_that_is_not_text_is_refused_with_its_place(home):
         load()
 
 
+DURATIONS = ["patience", "lease", "writer_timeout", "episode_idle", "summary_days", "expire_days", "head_seconds"]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
@@ -208,6 +212,8 @@ def test_a_file_that_is_not_text_is_refused_with_its_place(home):
         ("patience", "-1", "patience is '-1': it must be above 0"),
         ("lease", "-0.1", "it must be above 0"),
         ("job_cap", "many", "not a number"),
+        ("job_cap", "9" * 20, "it is 1,000,000,000 at most"),
+        *((name, "1e308", f"the setting {name} is '1e308': it is 700,000 at most") for name in DURATIONS),
     ],
 )
 def test_a_bad_value_is_refused_by_its_name(name, value, message, monkeypatch):
@@ -224,6 +230,13 @@ def test_a_zero_in_the_file_is_refused_and_not_taken_for_the_default(name, home)
     write(home, f"{name} = 0")
     with pytest.raises(Invalid, match="it must be above 0"):
         load()
+
+
+def test_the_longest_durations_have_a_date(home, tmp_path):
+    write(home, "\n".join(f"{name} = 700_000" for name in [*DURATIONS, "packet_days", "archive_days"]))
+    with wiring.connect(load({"store": str(tmp_path / "m.db"), "embedder": "none"}), create=True) as memory:
+        memory.append([Message(text="The ferry leaves at noon.", author="mira")], thread_id="harbour")
+        assert memory.compress(dry_run=True).strokes == ()
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])

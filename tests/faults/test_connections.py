@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from recollect.interfaces.http.guard import MAX_BODY
 from tests.hunt import examples
 from tests.interfaces.served import Served, serving
 
@@ -136,6 +137,21 @@ def test_who_never_reads_the_answers_is_gone_in_time(server: Served):
             assert time.monotonic() < deadline
             time.sleep(0.1)
     assert answers(server)
+
+
+@pytest.mark.parametrize("path", ["/api/health", "/api/memory/query"])
+def test_nothing_is_kept_of_what_a_stranger_sends(server: Served, path: str):
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {MAX_BODY}\r\n\r\n".encode()
+    before = resident(server)
+    with crowd(server, 20, head + b" " * (MAX_BODY - 1)):
+        assert is_healthy(server)
+        assert resident(server) - before < 20 * MAX_BODY / 4
+
+
+def resident(server: Served) -> int:
+    """Bytes of memory that the server has."""
+    told = Path(f"/proc/{server.process.pid}/status").read_text()
+    return 1024 * int(next(line for line in told.splitlines() if line.startswith("VmRSS")).split()[1])
 
 
 def server_side(server: Served) -> int:

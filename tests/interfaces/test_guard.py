@@ -159,7 +159,7 @@ BAD: list[tuple[str, object, str]] = [
     ("query", b"", "body"),
     ("query", b"{", "JSON"),
     ("query", b"\xff\xfe", ""),
-    ("query", b"[" * 100_000, ""),
+    ("query", b"[" * 40_000, ""),
     ("query", b'{"query": "x", "top_k": ' + b"9" * 10_000 + b"}", ""),
     ("query", b'{"query": "x", "threshold": NaN}', "threshold"),
     ("query", b'{"query": "\\ud800"}', "query"),

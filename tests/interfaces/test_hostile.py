@@ -4,6 +4,7 @@ nothing of them kept. The fields are found by what the doors say of themselves, 
 import http.client
 import inspect
 import json
+import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, fields, replace
@@ -19,6 +20,7 @@ from recollect.domain.ids import RecordId, TenantId
 from recollect.domain.observation import Operation
 from recollect.domain.query import Filters, Query
 from recollect.errors import RecollectError
+from recollect.interfaces.http.guard import MAX_BODY
 from recollect.memory import Memory
 from recollect.write.foreign import Thread
 from recollect.write.message import Message
@@ -227,11 +229,56 @@ def test_no_body_breaks_a_route(server: Inside, known: str):
     assert head(server) == before
 
 
+def many(head: bytes, part: bytes, end: bytes) -> bytes:
+    return head + (part + b",") * ((MAX_BODY - 1_000) // (len(part) + 1)) + part + end
+
+
+CALL = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memory_query", "arguments": '
+BODIES_OF_MANY_PARTS: Mapping[str, tuple[str, bytes]] = {
+    "states that are none": ("/api/memory/query", many(b'{"query": "x", "filters": {"state": [', b'"x"', b"]}}")),
+    "fields that are none": ("/api/memory/query", many(b'{"query": "x", "filters": {', b'"k": 1', b"}}")),
+    "messages without a text": ("/api/memory/ingest", many(b'{"thread_id": "x", "messages": [', b"{}", b"]}")),
+    "meta data": ("/api/memory/ingest", many(b'{"messages": [{"text": "x", "meta": {"a": [', b"1", b"]}}]}")),
+    "a list": ("/api/memory/remember", many(b"[", b"1", b"]")),
+    "brackets": ("/api/memory/remember", b"[" * (MAX_BODY - 1)),
+    "quotation marks": ("/api/memory/remember", b'"' * (MAX_BODY - 1)),
+    "categories of a tool": ("/mcp", many(CALL + b'{"query": "x", "categories": [', b"1", b"]}}}")),
+    "arguments of a tool": ("/mcp", many(CALL + b'{"query": "x", ', b'"k": 1', b"}}}")),
+}
+MOST_CPU_S = 1.0
+"""Generous: the worst of them took twenty seconds, and four gigabytes."""
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("what", BODIES_OF_MANY_PARTS)
+def test_a_body_of_very_many_parts_is_refused_before_it_is_read(server: Inside, what: str):
+    path, raw = BODIES_OF_MANY_PARTS[what]
+    began = time.process_time()
+    reply = ask(server, "POST", path, raw, {"Accept": "application/json"})
+    assert reply.status == 413, reply.body[:300]
+    assert time.process_time() - began < MOST_CPU_S
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_what_a_text_is_made_of_does_not_count_as_parts(server: Inside):
+    for text in ('"a",[{' * 30_000, "\\" * 200_000 + '"'):
+        body = {"thread_id": "standup", "messages": [{"text": text, "role": "tool"}]}
+        assert ask(server, "POST", "/api/memory/ingest", body, {}).status == 200
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_a_text_that_is_too_long_is_refused_before_it_is_read(server: Inside):
+    body = {"thread_id": "standup", "messages": [{"text": "password=" * (MAX_BODY // 9 - 100)}]}
+    began = time.process_time()
+    assert ask(server, "POST", "/api/memory/ingest", body, {}).status == 422
+    assert time.process_time() - began < MOST_CPU_S
+
+
 META: Mapping[str, Any] = {
     "deep": lambda: json.loads('{"a":' * 490 + "1" + "}" * 490),
     "a deep list": lambda: {"a": json.loads("[" * 490 + "]" * 490)},
     "much": lambda: {"a": "x" * 500_000},
-    "many": lambda: {f"key {number}": number for number in range(50_000)},
+    "many": lambda: {f"key {number}": number for number in range(12_000)},
     "a long key": lambda: {CANARY * 20_000: 1},
     "a number of many digits": lambda: {"a": 10**4_000},
 }
@@ -295,6 +342,27 @@ def test_no_argument_of_any_tool_takes_a_text_that_no_store_can_hold(server: Ins
                 wrong.append(f"{tool['name']} {at}: repeats what was sent: {reply.body[:400]!r}")
     assert head(server) == before
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_what_the_protocol_refuses_is_not_repeated(server: Inside):
+    version = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    meta = {"_meta": {**version, "io.modelcontextprotocol/clientCapabilities": {}}}
+    for method, params in {
+        CANARY: {},
+        "resources/read": {"uri": f"file:///{CANARY}"},
+        "prompts/get": {"name": CANARY},
+        "tools/call": {"name": [CANARY]},
+        "initialize": {"protocolVersion": CANARY},
+    }.items():
+        asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        modern = {**asked, "params": {**params, **meta}}
+        name = str(params.get("name", params.get("uri", "")))
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name}
+        for body, more in ((asked, {}), ([asked], {}), (modern, headers), ([CANARY], headers)):
+            reply = ask(server, "POST", "/mcp", body, {"Accept": "application/json", **more})
+            assert "error" in reply.document, f"{method}: {reply.body!r}"
+            assert CANARY not in reply.body.decode(), f"{method}: {reply.body!r}"
 
 
 def _refused(reply: Reply) -> bool:

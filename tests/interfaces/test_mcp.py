@@ -290,6 +290,21 @@ def test_mcp_answers_where_it_is_and_redirects_nobody(server: Served):
     assert server.ask("POST", "/mcp", hello, headers=accept, token="wrong").status == 401
 
 
+def test_nobody_is_given_a_stream_that_stays_open(server: Served):
+    """Each would hold one of the connections for good."""
+    version = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    meta = {**version, "io.modelcontextprotocol/clientCapabilities": {}}
+    asked = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+    listen = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": asked}
+    headers = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28",
+        "Mcp-Method": "subscriptions/listen",
+    }
+    reply = server.ask("POST", "/mcp", listen, headers=headers)
+    assert (reply.status, reply.document["error"]["code"]) == (404, -32601)
+
+
 # -- the official inspector -----------------------------------------------------------------------------------
 
 

@@ -23,18 +23,19 @@ _PLAIN = ("a", " ", ".", "\n", "-", "1", "A", "'", '"', "a.", "a ", ". ", "\n ",
 @dataclass(frozen=True)
 class Used:
     where: str
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[Any]
     methods: frozenset[str]
 
     def run(self, text: str) -> None:
         """As it is used: from the beginning alone, or all over the text."""
+        read = text.encode() if isinstance(self.pattern.pattern, bytes) else text
         if self.methods - {"match", "fullmatch"}:
-            for _ in self.pattern.finditer(text):
+            for _ in self.pattern.finditer(read):
                 pass
         if "match" in self.methods:
-            self.pattern.match(text)
+            self.pattern.match(read)
         if "fullmatch" in self.methods:
-            self.pattern.fullmatch(text)
+            self.pattern.fullmatch(read)
 
 
 def all_used() -> list[Used]:

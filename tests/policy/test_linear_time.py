@@ -5,6 +5,7 @@ fails no test. A text that costs the square of its length takes sixteen times as
 """
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ import pytest
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
-from recollect.policy import asked, bands, chunks, contents, dates, pack, proof, wording
+from recollect.policy import asked, bands, chunks, contents, dates, pack, proof, silence, wording
 from recollect.policy.clues import clues
 from recollect.policy.distil import noise, notation, topics
 from recollect.policy.secrets import redact
@@ -169,3 +170,49 @@ def test_an_entry_costs_no_more_than_the_length_of_a_text(entry: str) -> None:
     for name, make in hostile(entry):
         wrong = super_linear(ENTRIES[entry], make, 2_500)
         assert not wrong, f"{entry} of {name}: {wrong}"
+
+
+# -- questions of very many words -----------------------------------------------------------------------------
+
+MANY = [f"quay{number}" for number in range(3_200)]
+LONG_TEXT = "The ferry leaves at noon, and nobody waits for it. " * 8_000
+
+
+def slowest(run: Callable[[], object]) -> float:
+    """The least of three, so that a busy machine fails no test."""
+
+    def once() -> float:
+        began = time.thread_time()
+        run()
+        return time.thread_time() - began
+
+    return min(once() for _ in range(3))
+
+
+def test_a_question_of_very_many_words_is_looked_for_in_a_long_text_at_the_cost_of_some():
+    """Words times characters, for each of two hundred results: a question of 2,400 letters took eleven seconds."""
+
+    def cut(words: list[str]) -> float:
+        worth = dict.fromkeys(words, 1 / len(words))
+        return slowest(lambda: pack.slice_of(LONG_TEXT, worth, lambda part: pack.cost(part) < 100))
+
+    few, many = cut(MANY[:100]), cut(MANY)
+    assert many < FLOOR_S or many < MOST * few, f"{few:.3f} s, then {many:.3f} s"
+
+
+def test_the_words_of_a_question_that_a_text_has_are_found_among_many_that_it_has_not():
+    worth = {word: 1.0 for word in MANY} | {"lighthouse": 2.0}
+    text = LONG_TEXT + "The lighthouse is painted red. " + LONG_TEXT
+    assert "lighthouse is painted red" in pack.slice_of(text, worth, lambda part: pack.cost(part) < 60)
+
+
+def test_whom_a_line_speaks_of_is_told_without_a_pattern_for_each_name_of_a_question():
+    line = "Quay7's dog sleeps. " + "The harbour is full of ships. " * 20
+    assert silence.about(line, MANY) == {"quay7"}
+    assert slowest(lambda: silence.about(line, MANY)) < FLOOR_S
+
+
+def test_a_word_without_end_is_looked_for_by_its_beginning():
+    for word in ("1.2.3." * 2_000, "a/" * 4_000, "é." * 2_000, "a_b-" * 3_000):
+        assert max(len(re.findall(r"[^\W_]+", phrase)) for phrase in indexed.phrases(word)) <= 32
+    assert indexed.phrases("src/recollect/store/words.py") == ["src/recollect/store/words.py"]

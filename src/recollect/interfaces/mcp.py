@@ -1,17 +1,19 @@
 """MCP: memory as tools of an agent, over streamable HTTP in the server and over stdio in front of it."""
 
+import json
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from secrets import token_hex
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, cast
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field, ValidationError
+from starlette.types import Message, Receive, Scope, Send
 
 from recollect.domain.event import Event
 from recollect.domain.ids import ItemId, short
@@ -116,6 +118,7 @@ def make_server(door: Doors, agent: str | None = None) -> "_Tools":
         instructions=_INSTRUCTIONS,
         version=version("recollect"),
         log_level="WARNING",
+        subscriptions=False,  # the tools never change; who listens for it would hold a connection for good
     )
 
     _offer_query(server, door, agent)
@@ -155,7 +158,8 @@ def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None
         ctx: Asking,
         query: Annotated[str, Field(description="What you want to know, in plain words.", min_length=1)],
         categories: Annotated[
-            list[str] | None, Field(description="Only these categories, for example preferences, tasks, decisions.")
+            list[str] | None,
+            Field(description="Only these categories, for example preferences, tasks, decisions.", max_length=100),
         ] = None,
         project_id: Annotated[str | None, Field(description="Only what belongs to this project.")] = None,
         top_k: Annotated[int | None, Field(description="At most so many results.", ge=1, le=50)] = None,
@@ -282,13 +286,59 @@ def _offer_evidence(server: MCPServer[Any], door: Doors) -> None:
         return _result(fenced(lines), {"id": item_id, **documents.events_document(shown)})
 
 
-def over_http(acting: Callable[[Principal], Memory]) -> StreamableHTTPSessionManager:
+class _Discreet:
+    """MCP over HTTP, where what the protocol itself refuses does not repeat what was sent either."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._manager = manager
+
+    def run(self) -> AbstractAsyncContextManager[None]:
+        return self._manager.run()
+
+    async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun: list[Message] = []
+
+        async def unsaid(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                begun.append(message)
+                return
+            if begun and _ERROR in message["body"] and not message.get("more_body"):
+                message["body"] = _without_sent(message["body"], scope["state"]["body"])
+                begun[0]["headers"] = [
+                    (name, str(len(message["body"])).encode() if name == b"content-length" else value)
+                    for name, value in begun[0]["headers"]
+                ]
+            if begun:
+                await send(begun.pop())
+            await send(message)
+
+        await self._manager.handle_request(scope, receive, unsaid)
+
+
+_ERROR = b'"error":{'
+"""What an answer that is a refusal of the protocol has, and no other: in a text, quotation marks have a stroke before
+them."""
+
+
+def _without_sent(refusal: bytes, body: bytes) -> bytes:
+    sent = list(refusals.texts_of_json(body))
+
+    def said(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: said(part) for name, part in cast(dict[str, Any], value).items()}
+        return refusals.unsaid(value.partition("\n")[0], sent) if isinstance(value, str) else value
+
+    told = json.loads(refusal)
+    return json.dumps({**told, "error": said(told["error"])}).encode()
+
+
+def over_http(acting: Callable[[Principal], Memory]) -> _Discreet:
     """The server's own MCP. Every request is answered by itself: a client does not notice when the server restarts.
     Token, Host and Origin were checked at the guard."""
     server = make_server(lambda ctx: acting(_request(ctx).state.principal))
     server.remote = True
     server.streamable_http_app(stateless_http=True, json_response=True, host="0.0.0.0", max_request_body_size=2**31)
-    return server.session_manager
+    return _Discreet(server.session_manager)
 
 
 def over_stdio(door: Door, agent: str | None = None) -> None:

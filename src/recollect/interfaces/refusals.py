@@ -33,14 +33,19 @@ def told(error: RecollectError, sent: Iterable[str]) -> tuple[str, str]:
 def unsaid(words: str, sent: Iterable[str]) -> str:
     """The words without the texts that were sent, as they are, as Python quotes them, or one of several with commas
     between."""
-    forms: set[str] = set()
-    for value in sent:
-        for part in value[:_LONGEST].split(",") if "," in value else (value,):
-            if len(part := part.strip()) >= _SHORTEST:
-                forms |= {part[:_LONGEST], repr(part[:_LONGEST])[1:-1]}
-    for form in sorted((form for form in forms if form[:_BEGINNING] in words), key=len, reverse=True):
+    for form in sorted({form for form in _forms(sent) if form[:_BEGINNING] in words}, key=len, reverse=True):
         words = _without(words, form)
     return words
+
+
+def _forms(sent: Iterable[str]) -> Iterator[str]:
+    for value in sent:
+        value = value[:_LONGEST]
+        for part in map(str.strip, value.split(",")) if "," in value else (value.strip(),):
+            if len(part) >= _SHORTEST:
+                yield part
+                if not part.isalnum():
+                    yield repr(part)[1:-1]
 
 
 def _without(words: str, form: str) -> str:

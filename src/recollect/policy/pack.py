@@ -3,6 +3,7 @@
 What is long is cut to the part that speaks of the question rather than left out.
 """
 
+import heapq
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,11 @@ SHARE: Final = 56
 SHARES: Final = 10
 """How many share a budget at least, where there are so many."""
 _BLOCK: Final = 4_000
+_STEMS: Final = 64
+"""Stems of a question that a part is chosen by, where it has more than that."""
+_LEAST_STEMS: Final = 8
+_LOOKED_FOR: Final = 8_000_000
+"""Characters that are looked through for them, in one text, stem by stem."""
 _CUT: Final = "…"
 
 _PIECE = re.compile(r"'(?:s|t|m|d|re|ve|ll)\b|[A-Za-z]+|[0-9]{1,3}|[^\x00-\x7f]|[.]+|-+|=+|[*]+|[^\sA-Za-z0-9]")
@@ -110,6 +116,7 @@ def _served(piece: Piece, room: int, weight: Mapping[str, float]) -> str | None:
 def slice_of(text: str, weight: Mapping[str, float], fits: Callable[[str], bool]) -> str:
     """The part of a text that speaks most of the question: whole sentences around the best one while they fit, then as
     many words of the next one as do."""
+    weight = _spoken_of(text, weight)
     start, end = _block(text, weight)
     spans = [found.span() for found in _SEGMENT.finditer(text, start, end) if found.group().strip()]
     if not spans:
@@ -150,6 +157,18 @@ def _filled(text: str, spans: Sequence[tuple[int, int]], first: int, last: int, 
         else:
             many = middle - 1
     return _between(text, *(grown[few - 1] if few else (start, end)))
+
+
+def _spoken_of(text: str, weight: Mapping[str, float]) -> Mapping[str, float]:
+    """The stems that the text has, and of very many the weightiest: a long question about a long text costs no more
+    than either of them."""
+    if len(weight) <= _LEAST_STEMS:
+        return weight
+    most = max(_LEAST_STEMS, min(_STEMS, _LOOKED_FOR // len(text)))
+    lower = text.lower()
+    heaviest = heapq.nlargest(4 * most, weight, key=weight.__getitem__)
+    there = set([stem for stem in heaviest if stem in lower][:most])
+    return {stem: value for stem, value in weight.items() if stem in there}
 
 
 def _block(text: str, weight: Mapping[str, float]) -> tuple[int, int]:

@@ -24,7 +24,9 @@ MANY: Final = 200
 """What is found where there is much to be found."""
 WHOLE: Final = 0.999
 _SURE: Final = 1e-6
-_ABOUT: Final = "{0}(?:['\u2019]s)? \\w|.*\\b{0}['\u2019]s\\b"
+_SUBJECT: Final = re.compile("(?:['\u2019]s)? \\w")
+_EDGE: Final = re.compile(r"\b")
+_THEIRS: Final = re.compile("['\u2019]s\\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,23 @@ BIAS: Final = -4.46
 def about(text: str, names: Iterable[str]) -> frozenset[str]:
     """Which of these names a text tells of: it begins with one as with its subject, or calls something theirs."""
     said = text.lower()
-    return frozenset(name for name in names if re.match(_ABOUT.format(re.escape(name)), said))
+    line = said.partition("\n")[0]
+    return frozenset(
+        name
+        for name in names
+        if name in said
+        and ((said.startswith(name) and _SUBJECT.match(said, len(name))) or _calls_something(line, name))
+    )
+
+
+def _calls_something(line: str, name: str) -> bool:
+    """Whether something is called theirs: no pattern is made of the name, for a question may have a thousand."""
+    at = line.find(name)
+    while at >= 0:
+        if _EDGE.match(line, at) and _THEIRS.match(line, at + len(name)):
+            return True
+        at = line.find(name, at + 1)
+    return False
 
 
 def signs(asked: Asked, lines: Sequence[Line], found: int, confidence: float, coverage: float) -> Signs | None:

@@ -16,6 +16,9 @@ _LETTER = re.compile(f"[{_LETTERS}]")
 _RUN = re.compile(f"[{_LETTERS}]+")
 _VERSION = re.compile(r"\bv(?=\d+\.\d)", re.IGNORECASE)
 """The v of v2.14.3, which is also written without it."""
+_BEGINNING = re.compile(r"(?:[\W_]*+[^\W_]++){32}+")
+"""So much of a long word is looked for. An index compares every part of a phrase at every place, and a word without a
+space may have thousands."""
 
 
 def indexed(text: str, names: str) -> str:
@@ -34,8 +37,13 @@ def phrases(word: str) -> list[str]:
     """What a word of a query is looked for by: any of these, each found as a phrase."""
     word = _VERSION.sub("", word.replace("\0", " ").encode(errors="ignore").decode())
     if word.isascii():
-        return [word] if word.strip() else []
+        return [_beginning(word)] if word.strip() else []
     runs = [run[0] for run in _RUN.finditer(word)]
     pairs = [pair for run in runs for pair in (pairwise(run) if len(run) > 1 else [(run,)])]
-    rest = [part for part in _RUN.split(word) if part.strip()]
+    rest = [_beginning(part) for part in _RUN.split(word) if part.strip()]
     return list(dict.fromkeys([*(" ".join(pair) for pair in pairs), *rest]))
+
+
+def _beginning(word: str) -> str:
+    found = _BEGINNING.match(word)
+    return found[0] if found else word

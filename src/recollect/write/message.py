@@ -25,6 +25,7 @@ class Message:
     meta: Mapping[str, object] = field(default_factory=dict[str, object])
 
     def __post_init__(self) -> None:
+        sound(self.text, "the text")  # before anything reads it
         small_json(self.meta, "the meta data")
 
 

@@ -3,7 +3,9 @@ and sends a body of bounded size."""
 
 import ipaddress
 import logging
+import re
 from collections.abc import Collection
+from itertools import islice
 from urllib.parse import urlsplit
 
 from fastapi.responses import Response
@@ -16,6 +18,10 @@ from recollect.interfaces.http.problems import problem
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_BODY = 8 * 1024 * 1024
+MAX_PARTS = 50_000
+"""Texts, and signs between values, of a body: reading it costs by them, and keeps all others waiting."""
+_FEW = MAX_PARTS  # bytes that hold no more parts than that
+_PART = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[,\[{]', re.DOTALL)
 _DRAINED = 8  # times as much is read and thrown away: who is cut off while sending does not get to read why
 _log = logging.getLogger(__name__)
 OPEN = ("/api/health", "/health")
@@ -47,7 +53,8 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self._wrong_host(headers) or self._wrong_site(scope, headers) or self._stranger(scope, headers)
         if refusal is None:
-            body = await self._body(headers, receive)
+            # Nobody is asked who they are there, so nothing of theirs is kept.
+            body = b"" if scope["path"] in OPEN else await self._body(headers, receive)
             if not isinstance(body, Response):
                 scope.setdefault("state", {})["body"] = body
                 await self._app(scope, _again(body, receive), send)
@@ -137,7 +144,20 @@ class Guard:
                 break
         if size > self._max_body:
             return too_long
+        if size > _FEW and _parts(whole) > MAX_PARTS:
+            return problem(
+                413,
+                "too-large",
+                "The body is too large",
+                f"the body has more than {MAX_PARTS:,} texts and values",
+                "Send it in parts.",
+            )
         return bytes(whole)
+
+
+def _parts(body: bytearray) -> int:
+    """How many texts, and signs between values, what may be JSON has; no more are counted than matter."""
+    return sum(1 for _ in islice(_PART.finditer(body), MAX_PARTS + 1))
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

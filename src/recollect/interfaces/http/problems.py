@@ -84,7 +84,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _broken)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+def _refused(request: Request, error: Exception) -> Response:
+    """In a thread, since all that was sent is looked through."""
     assert isinstance(error, errors.RecollectError)
     return of(error, request.app.state.escalation_status, _sent(request))
 

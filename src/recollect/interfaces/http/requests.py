@@ -49,7 +49,9 @@ class FilterBody(Asked):
     without: Names | None = Field(default=None, description="Categories that are left out.")
     topic_key: str | None = Field(default=None, description="Only of this topic.")
     kind: str | Names | None = Field(default=None, description="fact, episode, pattern, workflow, insight, journal")
-    state: State | list[State] | None = Field(default=None, description="Left out: active.")
+    state: State | Annotated[list[State], Field(max_length=100)] | None = Field(
+        default=None, description="Left out: active."
+    )
     pinned: bool | None = None
     core: bool | None = None
     importance_min: int | None = Field(default=None, ge=1, le=5)
