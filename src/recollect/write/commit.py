@@ -172,7 +172,7 @@ class Commit:
         for item_id, (held, version) in self.store.speaking(tenant, list(hits)).items():
             if held.item.superseded_by or item_id in decided.expect or not self.owner.owns(held.item):
                 continue
-            if not self.compares(draft, held.item, version):
+            if not self.owner.may_change(held.item) or not self.compares(draft, held.item, version):
                 continue
             cosine = hits[item_id].cosine if vector else _overlap(draft.text, version.content)
             alike = self._seen_alike(draft, held.item, private)

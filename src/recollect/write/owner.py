@@ -62,6 +62,11 @@ class Owner:
             and self.categories.holds(item.category)
         )
 
+    def may_change(self, item: Item) -> bool:
+        """Whether one of the owner's memories is renewed or witnessed by what is made here: an agent leaves alone what
+        is kept for another one."""
+        return self.scope.agent_id is None or item.agent_id in (None, self.scope.agent_id)
+
     def of_thread(self, item: Item) -> bool:
         """Whether a memory comes out of the thread that is written to, not another of the same name."""
         return all(getattr(item, name) == getattr(self.scope, name) for name in _THREAD)
