@@ -21,7 +21,7 @@ from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Contradiction, Open, Record
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Readers, Scope, Sight
+from recollect.domain.scope import EVERYBODY, Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.holdings import (
@@ -361,8 +361,17 @@ class Store(Protocol):
         """Live items with the R3 that speaks for each: the promoted one, else the newest."""
         ...
 
-    def known(self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None) -> Known:
-        """`speaking`, `edges`, `usage` and `contested` of these items, in one look."""
+    def known(
+        self,
+        tenant: TenantId,
+        items: Sequence[ItemId],
+        *,
+        sight: Sight = EVERYBODY,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Known:
+        """`speaking`, `edges`, `usage` and `contested` of these items, in one look. Of the edges those to memories in
+        sight, of these categories: what may not be read weighs nothing."""
         ...
 
     def edges(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Relation]:

@@ -10,7 +10,7 @@ from recollect.domain.item import Item
 from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
-from recollect.holdings import Hit, Outline, Wanted
+from recollect.holdings import Hit, Known, Outline, Wanted
 from recollect.policy import access
 from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, AllBut, Allowed, Only
 from recollect.policy.rank import Seen
@@ -104,6 +104,12 @@ class Look:
         """What the store is asked for, under what may be seen here."""
         embedder = self.embedder.name if self.embedder and vector is not None else None
         return Wanted(words=words, vector=vector, embedder=embedder, filters=filters, sight=self.sight, limit=limit)
+
+    def known(self, ids: Sequence[ItemId]) -> Known:
+        """What ranking asks about these items: of their edges those to what may be read, whatever is asked for."""
+        names = self.listed.names if isinstance(self.listed, Only) else None
+        without = self.listed.names if isinstance(self.listed, AllBut) else frozenset[str]()
+        return self.store.known(self.principal.tenant, ids, sight=self.sight, categories=names, without=without)
 
     def vectors(self, *texts: str) -> list[bytes] | None:
         """A vector for each text; None without an embedder, or where it fails: words are found without it."""

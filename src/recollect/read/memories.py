@@ -77,8 +77,7 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
     )
     placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[: max(CONSIDERED, most)]
     ids = [item_id for item_id, _ in placed]
-    tenant = look.principal.tenant
-    known = look.store.known(tenant, ids, readers=look.readers)
+    known = look.known(ids)
     strengths = _strengths(known.edges)
     found: list[Found] = []
     for item_id, scores in placed:
@@ -112,7 +111,7 @@ def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
         return []
     wanted = replace(filters, categories=names if filters.categories is None else names & filters.categories)
     held = look.store.items(look.principal.tenant, wanted, look.sight, Page(_WHOLE))
-    known = look.store.known(look.principal.tenant, [kept.item.id for kept in held], readers=look.readers)
+    known = look.known([kept.item.id for kept in held])
     found = [
         Found(
             kept.item,
@@ -137,7 +136,7 @@ def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Fou
     candidates = list(beside)[: 4 * RELATED]
     if not candidates:
         return []
-    others = look.store.known(look.principal.tenant, candidates, readers=look.readers)
+    others = look.known(candidates)
     seen = look.sees(held.item for held, _ in others.speaking.values())
     found: list[Found] = []
     for other, (held, version) in ((other, others.speaking[other]) for other in candidates if other in others.speaking):

@@ -23,7 +23,7 @@ from recollect.domain.portion import Spot
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Contradiction, Open, Record
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Readers, Scope, Sight
+from recollect.domain.scope import EVERYBODY, Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreError
@@ -402,11 +402,20 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return gathering.speaking(tx, items, readers)
 
-    def known(self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None) -> Known:
+    def known(
+        self,
+        tenant: TenantId,
+        items: Sequence[ItemId],
+        *,
+        sight: Sight = EVERYBODY,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Known:
         with self._engine.read(tenant) as tx:
+            speaking = gathering.speaking(tx, items, sight.readers)
             return Known(
-                gathering.speaking(tx, items, readers),
-                gathering.edges(tx, items),
+                speaking,
+                gathering.edges_between(tx, items, speaking.keys(), sight, categories, without),
                 reading.usage(tx, items) if items else {},
                 gathering.contested(tx, items),
             )
