@@ -159,6 +159,10 @@ class Store(Protocol):
         None for a new one."""
         ...
 
+    def turns_of(self, tenant: TenantId, readers: str, turn_id: str) -> Sequence[Turn]:
+        """How the turns of this name stand, of all readers that begin so."""
+        ...
+
     def serve(self, tenant: TenantId, reader: str, serving: Serving) -> bool:
         """Keep that a context is served in a turn. False, with nothing kept, where the turn was served the same words
         before: whoever serves looks for others. Subject and context are kept as fingerprints, never as words."""

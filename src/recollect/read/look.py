@@ -124,23 +124,25 @@ class Look:
 
 
 def reader(principal: Principal) -> str:
-    """Who a turn belongs to. An agent is one reader, whichever of its credentials it comes with; no person's name is
-    mistaken for it."""
-    return agent_reader(principal.agent_id) if principal.agent_id else person_reader(principal.id)
+    """Who a turn belongs to: a person, or an agent in somebody's service. What an agent does for one is not told, nor
+    felt, where it asks for another; and no person's name is mistaken for an agent's."""
+    return agent_reader(principal.agent_id, principal.id) if principal.agent_id else f"person:{principal.id}"
 
 
-def person_reader(id: str) -> str:
-    return f"person:{id}"
+def agent_reader(agent_id: str, id: str) -> str:
+    return f"{agents_readers(agent_id)}{canonical(id)}]"
 
 
-def agent_reader(agent_id: str) -> str:
-    return f"agent:{agent_id}"
+def agents_readers(agent_id: str) -> str:
+    """What an agent's readers begin with, and those of no other."""
+    return f"agent:[{canonical(agent_id)},"
 
 
 def told_reader(principal: Principal, agent: str | None) -> str:
     """Who is told of changes: one credential's principal, speaking as one agent. Nobody else's question moves on what
     it was told, whatever agent that names."""
-    return canonical([reader(principal), principal.id, agent])
+    own = f"agent:{principal.agent_id}" if principal.agent_id else f"person:{principal.id}"
+    return canonical([own, principal.id, agent])
 
 
 def seen(hit: Hit) -> Seen:

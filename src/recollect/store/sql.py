@@ -135,6 +135,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return turns.turn(tx, reader, turn_id, subject)
 
+    def turns_of(self, tenant: TenantId, readers: str, turn_id: str) -> Sequence[Turn]:
+        with self._engine.read(tenant) as tx:
+            return turns.turns_of(tx, readers, turn_id)
+
     def serve(self, tenant: TenantId, reader: str, serving: Serving) -> bool:
         with self._engine.write(tenant) as tx:
             return turns.serve(tx, reader, serving)
