@@ -247,6 +247,18 @@ def test_a_thread_knows_what_it_is_about(memory: Memory):
     assert [artifact.ref for artifact in body.artifacts] == ["9ba5d74", "src/lexer.py"]
 
 
+def test_a_key_is_ones_own_whoever_else_goes_by_the_same_id(memory: Memory):
+    """A person's agents go by the person's id: none of them learns, or feels, which keys the others used."""
+    tenant = memory.principal.tenant
+    agents = [memory.acting(Principal(tenant=tenant, id="mira", role=Role.AGENT, agent_id=one)) for one in ("a", "b")]
+    kept = [
+        one.remember(f"Number {place} is up.", user_id="mira", key="k").item_id
+        for place, one in enumerate((memory, *agents))
+    ]
+    assert len(set(kept)) == 3
+    assert agents[1].remember("Number 2 is up.", user_id="mira", key="k").item_id == kept[2]
+
+
 def test_a_repeat_with_a_key_answers_the_same(memory: Memory):
     turn = [say("My brother Emil lives in Graz.")]
     first = memory.ingest(turn, wait=True, thread_id="family", key="k1")

@@ -363,18 +363,23 @@ class Ingest:
             then=list(then),
             vectors=decided.vectors,
             private=private,
-            receipt=Receipt(key, digest, codec.canonical(answer)) if key else None,
+            receipt=Receipt(self._own(key), digest, codec.canonical(answer)) if key else None,
         )
         if new:
             self.threads.keep(self.scope, replace(thread, rev=rev))
         return rev
+
+    def _own(self, key: str) -> str:
+        """The key as it is kept: an agent's is not that of the person, or of another agent, that goes by its id."""
+        agent = self.principal.agent_id
+        return codec.canonical([agent, key]) if agent else key
 
     def _once(self, key: str | None, digest: str, attempt: Callable[[], T], repeat: Callable[[Receipt], T]) -> T:
         """The attempt, again when others were in the way; the first answer where the key was used before."""
         name(key, "the idempotency key")
         refuse_secret(key, "the idempotency key")
         for _ in range(_TRIES):
-            known = self.store.receipt(self.scope.tenant, self.principal.id, key) if key else None
+            known = self.store.receipt(self.scope.tenant, self.principal.id, self._own(key)) if key else None
             if known:
                 if known.digest not in (digest, ""):  # blank: what it was for has been erased since
                     raise KeyReused(
