@@ -85,14 +85,19 @@ class Gate:
 
     def read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
         """An item that may be read. A reading under a grant is journalled before anything is shown."""
+        held, answer = self._there(item_id, withdrawn=withdrawn)
+        if answer.grant:
+            self._disclose(answer.grant, item_id)
+        return held
+
+    def _there(self, item_id: ItemId, *, withdrawn: bool) -> tuple[Held, Allowed]:
+        """An item that may be read, and what allows it. Nothing is recorded."""
         held, answer = self._reached(item_id)
         if self._withheld([item_id]):
             raise unknown()
         if held.withdrawn and not withdrawn:
             raise NotFound(f"memory {item_id} was withdrawn by a rollback", "Undo that rollback to bring it back.")
-        if answer.grant:
-            self._disclose(answer.grant, item_id)
-        return held
+        return held, answer
 
     def _reached(self, item_id: ItemId) -> tuple[Held, Allowed]:
         """An item as far as it tells itself who may read it. Whatever the answer, the same is looked up for it."""
@@ -247,8 +252,9 @@ class Gate:
     # -- changing -----------------------------------------------------------------------------------------
 
     def write(self, item_id: ItemId) -> Held:
-        """An item that may be changed. Nobody changes a constitutional one: an admin lifts that first."""
-        held = self.read(item_id)
+        """An item that may be changed. Nobody changes a constitutional one: an admin lifts that first. Who may only
+        read it is refused before that counts as a reading."""
+        held, _ = self._there(item_id, withdrawn=False)
         must(access.may_write(self._principal, held.item))
         if held.item.constitutional:
             raise Forbidden(f"memory {item_id} is constitutional", "An admin can lift that first.")
@@ -268,10 +274,11 @@ class Gate:
         """Pass, or an error, for the memory that somebody wants to erase. Who may erase it need not be able to read
         the private words in it: none of them are shown."""
         held, answer = self._reached(item_id)
-        if answer.grant:
-            self._disclose(answer.grant, item_id)
-        if self._withheld([item_id]) and isinstance(access.may_erase(self._principal, held.item), Denied):
+        refused = isinstance(access.may_erase(self._principal, held.item), Denied)
+        if self._withheld([item_id]) and refused:
             raise unknown()
+        if answer.grant and not refused:  # what is refused later is no reading
+            self._disclose(answer.grant, item_id)
 
     def erase(self, wipe: Wipe) -> None:
         """Pass, or an error, for everything that an erasure would take with it."""
@@ -317,7 +324,8 @@ class Gate:
         if not items:
             raise Forbidden("only an admin rolls this entry back")
         for item_id in sorted(items):
-            must(access.may_write(self._principal, self.read(item_id, withdrawn=True).item))
+            held, _ = self._there(item_id, withdrawn=True)
+            must(access.may_write(self._principal, held.item))
 
 
 def _named(entry: Entry) -> frozenset[ItemId]:
