@@ -204,12 +204,23 @@ class Store(Protocol):
         """The agents that keep memories in a silo of their own."""
         ...
 
-    def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
-        """Items, withdrawn or not, whose id ends like this: how people abbreviate ids."""
+    def named(
+        self,
+        tenant: TenantId,
+        ending: str,
+        sight: Sight,
+        *,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Sequence[ItemId]:
+        """Items of these categories, withdrawn or not, whose id ends like this: how people abbreviate ids. The first 20
+        of them."""
         ...
 
-    def named_events(self, tenant: TenantId, ending: str, sight: "Sight") -> Sequence[EventId]:
-        """Live events of threads in sight whose id ends so."""
+    def named_events(
+        self, tenant: TenantId, ending: str, sight: "Sight", *, after: str = "", limit: int = 20
+    ) -> Sequence[EventId]:
+        """Live events of threads in sight whose id ends so, in the order of their ids; behind one of them."""
         ...
 
     def thread(self, scope: Scope, visibility: Visibility) -> Held | None:

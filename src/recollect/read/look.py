@@ -12,7 +12,7 @@ from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
 from recollect.holdings import Hit, Known, Outline, Wanted
 from recollect.policy import access
-from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, AllBut, Allowed, Only
+from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, AllBut, Allowed, Only, sides
 from recollect.policy.rank import Seen
 from recollect.ports import Embedder, Store
 from recollect.read.category_rule import CategoryRule
@@ -107,8 +107,7 @@ class Look:
 
     def known(self, ids: Sequence[ItemId]) -> Known:
         """What ranking asks about these items: of their edges those to what may be read, whatever is asked for."""
-        names = self.listed.names if isinstance(self.listed, Only) else None
-        without = self.listed.names if isinstance(self.listed, AllBut) else frozenset[str]()
+        names, without = sides(self.listed)
         return self.store.known(self.principal.tenant, ids, sight=self.sight, categories=names, without=without)
 
     def vectors(self, *texts: str) -> list[bytes] | None:

@@ -10,7 +10,7 @@ from recollect.domain.version import Version
 from recollect.holdings import Held, Outline
 from recollect.store import privacy, rows
 from recollect.store.fingerprint import fingerprint
-from recollect.store.reading import held_columns, in_sight, read_held
+from recollect.store.reading import held_columns, in_sight_of, read_held
 from recollect.store.speaking import SPEAKS
 from recollect.store.tx import Tx
 
@@ -95,16 +95,9 @@ def edges_between(
     others = sorted({id for edge in found for id in (edge.from_id, edge.to_id) if id not in seen})
     if not others:
         return found
-    where, values = in_sight(sight)
-    if categories is not None:
-        where.append("i.category in :categories[]")
-        values["categories"] = sorted(categories)
-    if without:
-        where.append("not i.category in :without[]")
-        values["without"] = sorted(without)
+    where, values = in_sight_of(sight, categories, without)
     read = tx.all(
-        "select i.id from items i where i.tenant = :tenant and i.id in :ids[] and not i.withdrawn "
-        f"and {' and '.join(where)}",
+        f"select i.id from items i where i.tenant = :tenant and i.id in :ids[] and not i.withdrawn and {where[0]}",
         ids=others,
         **values,
     )

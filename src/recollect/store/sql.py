@@ -223,13 +223,23 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.silos(tx)
 
-    def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
+    def named(
+        self,
+        tenant: TenantId,
+        ending: str,
+        sight: Sight,
+        *,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Sequence[ItemId]:
         with self._engine.read(tenant) as tx:
-            return reading.named(tx, ending, sight)
+            return reading.named(tx, ending, sight, categories, without)
 
-    def named_events(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[EventId]:
+    def named_events(
+        self, tenant: TenantId, ending: str, sight: Sight, *, after: str = "", limit: int = 20
+    ) -> Sequence[EventId]:
         with self._engine.read(tenant) as tx:
-            return reading.named_events(tx, ending, sight)
+            return reading.named_events(tx, ending, sight, after, limit)
 
     def thread(self, scope: Scope, visibility: Visibility) -> Held | None:
         with self._engine.read(scope.tenant) as tx:
