@@ -29,12 +29,12 @@ from recollect.domain.journal import Entry
 from recollect.domain.level import Level
 from recollect.domain.record import Given
 from recollect.domain.refs import refs
-from recollect.domain.scope import Principal, Role, Scope, actor
+from recollect.domain.scope import Principal, Role, Scope, Sight, actor
 from recollect.errors import Forbidden, Gone, NotFound
 from recollect.holdings import Held
 from recollect.policy import access
 from recollect.policy.access import Action, Allowed, Answer, Denied
-from recollect.policy.categories import EVERY_CATEGORY
+from recollect.policy.categories import EVERY_CATEGORY, sides
 from recollect.policy.categories import Allowed as Categories
 from recollect.policy.rollback import Plan
 from recollect.ports import Store
@@ -42,6 +42,9 @@ from recollect.read.category_rule import CategoryRule
 from recollect.read.shown import current
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_NAMED = 20
+"""Things whose id ends alike that are told of."""
+_PAGE = 200
 _BETWEEN = (Link, Unlink, Relink, Note, Consent)
 """Changes that are about several memories: with one of them hidden, there is nothing to tell of it."""
 
@@ -85,14 +88,19 @@ class Gate:
 
     def read(self, item_id: ItemId, *, withdrawn: bool = False) -> Held:
         """An item that may be read. A reading under a grant is journalled before anything is shown."""
+        held, answer = self._there(item_id, withdrawn=withdrawn)
+        if answer.grant:
+            self._disclose(answer.grant, item_id)
+        return held
+
+    def _there(self, item_id: ItemId, *, withdrawn: bool) -> tuple[Held, Allowed]:
+        """An item that may be read, and what allows it. Nothing is recorded."""
         held, answer = self._reached(item_id)
         if self._withheld([item_id]):
             raise unknown()
         if held.withdrawn and not withdrawn:
             raise NotFound(f"memory {item_id} was withdrawn by a rollback", "Undo that rollback to bring it back.")
-        if answer.grant:
-            self._disclose(answer.grant, item_id)
-        return held
+        return held, answer
 
     def _reached(self, item_id: ItemId) -> tuple[Held, Allowed]:
         """An item as far as it tells itself who may read it. Whatever the answer, the same is looked up for it."""
@@ -115,17 +123,24 @@ class Gate:
         """The memories that may be named and whose id ends so; where there are none, the events. An admin names what
         was erased, too, to tell it from what never was."""
         sight = access.reach(self._principal)
-        found = self._store.items_by_id(self._tenant, self._store.named(self._tenant, ending, sight))
-        items = [held.item.id for held in found if self._categories.holds(held.item.category)]
+        categories, without = sides(self._categories)
+        items = self._store.named(self._tenant, ending, sight, categories=categories, without=without)
         if not items and self._principal.role is Role.ADMIN:
             erased = [one.ref[2:] for one in self._store.tombstones(self._tenant) if one.ref.startswith("i:")]
             items = [ItemId(id) for id in erased if id.endswith(ending)]
-        if items:
-            return items
-        events = self._store.events_by_id(
-            self._tenant, self._store.named_events(self._tenant, ending, sight), readers=sight.readers
-        )
-        return [event.id for event in self.rule.shown(events)]
+        return items or self._named_events(ending, sight)
+
+    def _named_events(self, ending: str, sight: Sight) -> Sequence[str]:
+        """As many as are told of, whatever others lie between them."""
+        rule, found, after = self.rule, list[str](), ""
+        while len(found) < _NAMED:
+            page = self._store.named_events(self._tenant, ending, sight, after=after, limit=_PAGE)
+            events = self._store.events_by_id(self._tenant, page, readers=sight.readers)
+            found += [event.id for event in rule.shown(events)]
+            if len(page) < _PAGE:
+                break
+            after = page[-1]
+        return found[:_NAMED]
 
     def readable(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
         """Those of these items that may be read. Readings under a grant are journalled."""
@@ -247,8 +262,9 @@ class Gate:
     # -- changing -----------------------------------------------------------------------------------------
 
     def write(self, item_id: ItemId) -> Held:
-        """An item that may be changed. Nobody changes a constitutional one: an admin lifts that first."""
-        held = self.read(item_id)
+        """An item that may be changed. Nobody changes a constitutional one: an admin lifts that first. Who may only
+        read it is refused before that counts as a reading."""
+        held, _ = self._there(item_id, withdrawn=False)
         must(access.may_write(self._principal, held.item))
         if held.item.constitutional:
             raise Forbidden(f"memory {item_id} is constitutional", "An admin can lift that first.")
@@ -268,10 +284,11 @@ class Gate:
         """Pass, or an error, for the memory that somebody wants to erase. Who may erase it need not be able to read
         the private words in it: none of them are shown."""
         held, answer = self._reached(item_id)
-        if answer.grant:
-            self._disclose(answer.grant, item_id)
-        if self._withheld([item_id]) and isinstance(access.may_erase(self._principal, held.item), Denied):
+        refused = isinstance(access.may_erase(self._principal, held.item), Denied)
+        if self._withheld([item_id]) and refused:
             raise unknown()
+        if answer.grant and not refused:  # what is refused later is no reading
+            self._disclose(answer.grant, item_id)
 
     def erase(self, wipe: Wipe) -> None:
         """Pass, or an error, for everything that an erasure would take with it."""
@@ -317,7 +334,8 @@ class Gate:
         if not items:
             raise Forbidden("only an admin rolls this entry back")
         for item_id in sorted(items):
-            must(access.may_write(self._principal, self.read(item_id, withdrawn=True).item))
+            held, _ = self._there(item_id, withdrawn=True)
+            must(access.may_write(self._principal, held.item))
 
 
 def _named(entry: Entry) -> frozenset[ItemId]:

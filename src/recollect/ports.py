@@ -21,7 +21,7 @@ from recollect.domain.prompt import Prompt
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Contradiction, Open, Record
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Readers, Scope, Sight
+from recollect.domain.scope import EVERYBODY, Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.holdings import (
@@ -159,6 +159,10 @@ class Store(Protocol):
         None for a new one."""
         ...
 
+    def turns_of(self, tenant: TenantId, readers: str, turn_id: str) -> Sequence[Turn]:
+        """How the turns of this name stand, of all readers that begin so."""
+        ...
+
     def serve(self, tenant: TenantId, reader: str, serving: Serving) -> bool:
         """Keep that a context is served in a turn. False, with nothing kept, where the turn was served the same words
         before: whoever serves looks for others. Subject and context are kept as fingerprints, never as words."""
@@ -200,12 +204,23 @@ class Store(Protocol):
         """The agents that keep memories in a silo of their own."""
         ...
 
-    def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
-        """Items, withdrawn or not, whose id ends like this: how people abbreviate ids."""
+    def named(
+        self,
+        tenant: TenantId,
+        ending: str,
+        sight: Sight,
+        *,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Sequence[ItemId]:
+        """Items of these categories, withdrawn or not, whose id ends like this: how people abbreviate ids. The first 20
+        of them."""
         ...
 
-    def named_events(self, tenant: TenantId, ending: str, sight: "Sight") -> Sequence[EventId]:
-        """Live events of threads in sight whose id ends so."""
+    def named_events(
+        self, tenant: TenantId, ending: str, sight: "Sight", *, after: str = "", limit: int = 20
+    ) -> Sequence[EventId]:
+        """Live events of threads in sight whose id ends so, in the order of their ids; behind one of them."""
         ...
 
     def thread(self, scope: Scope, visibility: Visibility) -> Held | None:
@@ -361,8 +376,17 @@ class Store(Protocol):
         """Live items with the R3 that speaks for each: the promoted one, else the newest."""
         ...
 
-    def known(self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None) -> Known:
-        """`speaking`, `edges`, `usage` and `contested` of these items, in one look."""
+    def known(
+        self,
+        tenant: TenantId,
+        items: Sequence[ItemId],
+        *,
+        sight: Sight = EVERYBODY,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Known:
+        """`speaking`, `edges`, `usage` and `contested` of these items, in one look. Of the edges those to memories in
+        sight, of these categories: what may not be read weighs nothing."""
         ...
 
     def edges(self, tenant: TenantId, items: Sequence[ItemId]) -> Sequence[Relation]:

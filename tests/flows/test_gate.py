@@ -131,11 +131,8 @@ def test_what_an_agent_keeps_about_a_user_in_its_silo_is_not_exported_to_them(ad
     assert "quetzal" not in exported
 
 
-def test_every_reading_under_a_grant_is_on_record_its_evidence_too(admin):
-    bot = agent(admin)
-    silo = bot.remember("quetzal", visibility=Visibility.AGENT_SILO)
-    with pytest.raises(NotFound):
-        admin.show(silo.item_id)
+def grant(admin):
+    """The admin may read the silo of the bot for an hour."""
     now = datetime.now(UTC)
     asked = Asked(id=RecordId("g"), agent_id="bot", asked_by="root", purpose="a bug", asked_at=now)
     given = Given(
@@ -149,10 +146,30 @@ def test_every_reading_under_a_grant_is_on_record_its_evidence_too(admin):
         until=now + timedelta(hours=1),
     )
     apply(admin, Note(None, asked), Consent(asked, given))
+
+
+def test_every_reading_under_a_grant_is_on_record_its_evidence_too(admin):
+    bot = agent(admin)
+    silo = bot.remember("quetzal", visibility=Visibility.AGENT_SILO)
+    with pytest.raises(NotFound):
+        admin.show(silo.item_id)
+    grant(admin)
     assert [event.text for event in admin.show(silo.item_id).evidence] == ["quetzal"]
     read = [entry.header.item_id for entry in admin.journal() if entry.header.op == "disclose"]
     assert silo.item_id in read
     assert len(set(read)) == 2  # the memory, and the thread its evidence is from
+
+
+def test_a_change_that_is_refused_under_a_grant_is_no_reading(admin):
+    silo = agent(admin).remember("quetzal", visibility=Visibility.AGENT_SILO)
+    grant(admin)
+    before = admin.head()
+    for way in (admin.archive, admin.delete, admin.restore, admin.pin, admin.unpin, admin.close_episode):
+        with pytest.raises(Forbidden, match="written by that agent alone"):
+            way(silo.item_id)
+    with pytest.raises(Forbidden, match="written by that agent alone"):
+        admin.revise(silo.item_id, importance=5)
+    assert admin.head() == before
 
 
 def test_erasing_a_user_takes_what_was_proposed_about_them(admin, tmp_path):

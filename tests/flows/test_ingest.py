@@ -17,7 +17,7 @@ from recollect.domain.item import Artifact, ArtifactType, Episode, Fact
 from recollect.domain.query import Filters
 from recollect.domain.record import Open
 from recollect.domain.witness import bare
-from recollect.errors import Invalid, KeyReused
+from recollect.errors import Forbidden, Invalid, KeyReused
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
 from recollect.models.local import LocalEmbedder
@@ -56,6 +56,24 @@ def settle(memory: Memory) -> None:
 
 def words(memory: Memory) -> list[str]:
     return sorted(shown.words for shown in memory.lines(FACTS))
+
+
+@pytest.mark.parametrize("second", ["Mira drinks tea.", "Mira drinks tea in the garden.", "Mira drinks no tea."])
+def test_an_agent_changes_no_memory_that_is_kept_for_another_agent(memory: Memory, second: str):
+    robin, pilot = (
+        memory.acting(Principal(tenant=memory.principal.tenant, id="mira", role=Role.AGENT, agent_id=agent))
+        for agent in ("robin", "pilot")
+    )
+    place = {"user_id": "mira", "thread_id": "tea"}
+    kept = robin.remember("Mira drinks tea.", **place).item_id
+    with pytest.raises(Forbidden):
+        pilot.archive(kept)
+    before = memory.history(kept)
+    made = pilot.remember(second, **place).item_id
+    pilot.ingest([say(f"Correction: {second}")], user_id="mira", thread_id="talk", wait=True)
+    settle(memory)
+    assert (made != kept, memory.history(kept)) == (True, before)
+    assert robin.remember("Mira drinks tea in the garden.", **place).item_id == kept, "its own it renews"
 
 
 def test_a_turn_becomes_evidence_and_a_memory_that_cites_it(memory: Memory):
@@ -227,6 +245,18 @@ def test_a_thread_knows_what_it_is_about(memory: Memory):
     assert isinstance(body, Episode)
     assert body.title == "The parser"
     assert [artifact.ref for artifact in body.artifacts] == ["9ba5d74", "src/lexer.py"]
+
+
+def test_a_key_is_ones_own_whoever_else_goes_by_the_same_id(memory: Memory):
+    """A person's agents go by the person's id: none of them learns, or feels, which keys the others used."""
+    tenant = memory.principal.tenant
+    agents = [memory.acting(Principal(tenant=tenant, id="mira", role=Role.AGENT, agent_id=one)) for one in ("a", "b")]
+    kept = [
+        one.remember(f"Number {place} is up.", user_id="mira", key="k").item_id
+        for place, one in enumerate((memory, *agents))
+    ]
+    assert len(set(kept)) == 3
+    assert agents[1].remember("Number 2 is up.", user_id="mira", key="k").item_id == kept[2]
 
 
 def test_a_repeat_with_a_key_answers_the_same(memory: Memory):

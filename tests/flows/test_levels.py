@@ -717,6 +717,30 @@ def test_an_agents_turn_is_marked_by_it_by_moderators_and_by_who_it_worked_for(w
 # -- budgets ----------------------------------------------------------------------------------------------------
 
 
+def test_what_an_agent_does_for_one_is_not_felt_where_it_asks_for_another(world: World, memory: Memory):
+    """The same agent, the same name of a turn, the same question: for each the first time. Nor does somebody else's
+    turn stand in the way of a mark, and of one in which nothing was served nobody else learns that it is there."""
+    tenant = world.tenant
+    world.tell("The launch is on Monday.", visibility=Visibility.USER_PRIVATE, user_id="ana")
+    world.tell("The launch is on Tuesday.", visibility=Visibility.USER_PRIVATE, user_id="ben")
+    people = {id: memory.acting(Principal(tenant=tenant, id=id, role=Role.MEMBER)) for id in ("ana", "ben")}
+    agents = {
+        id: memory.acting(Principal(tenant=tenant, id=id, role=Role.AGENT, agent_id="robin", users=frozenset({id})))
+        for id in people
+    }
+    alone = asked(agents["ben"], "alone", "When is the launch?")
+    asked(agents["ana"], "t", "When is the launch?")
+    beside = asked(agents["ben"], "t", "When is the launch?")
+    assert replace(beside, turn_id="alone") == alone
+    for id, agent in agents.items():
+        assert people[id].feedback("t", Mark.REROLL, agent="robin").bumps == 1
+        assert agent.feedback("t", Mark.REROLL).bumps == 2
+    asked(agents["ana"], "nothing", "zyxomma?")
+    with pytest.raises(NotFound):
+        people["ben"].feedback("nothing", Mark.REROLL, agent="robin")
+    assert people["ana"].feedback("nothing", Mark.REROLL, agent="robin").bumps == 1
+
+
 @pytest.mark.parametrize("budget", [1, 20, 40, 90, 200, 512])
 def test_no_step_is_over_its_budget(world: World, memory: Memory, budget: int):
     long = "The boathouse costs 300 euros a week, as everybody knows who was there in the summer of the flood. " * 12

@@ -1,5 +1,6 @@
 """What is made of a shared thread is made of what everybody may see: no length of it holds a private word."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -12,10 +13,15 @@ from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Item, Visibility
 from recollect.domain.level import Level
+from recollect.domain.query import Query, Source
 from recollect.domain.scope import NOBODY, Actor, Role
 from recollect.domain.version import Version
 from recollect.errors import Forbidden
+from recollect.jobs.kinds import KINDS
+from recollect.jobs.worker import Worker
 from recollect.memory import Memory
+from recollect.models.keeper import LocalKeeper
+from recollect.models.local import LocalEmbedder
 from recollect.policy.hammer import Why, reasons
 from recollect.write.draft import Draft
 from recollect.write.message import Message
@@ -152,6 +158,43 @@ def test_a_statement_that_is_not_private_is_for_the_project(world: World, tmp_pa
     kept = acting(world.memory(tmp_path), INSIDER).remember(OPEN[1], project_id="house", thread_id="salon")
     assert not world.held(kept.item_id).item.private
     assert "seats" in acting(world.memory(tmp_path), COLLEAGUES["member"]).show(kept.item_id).words
+
+
+CODE = "The garage code was changed to 4711 by Carla."
+FULLER = "The garage code was changed to 4711 by Carla, and my doctor put me on xyloquill for my diabetes."
+
+
+def _stated(memory: Memory, text: str, thread: str) -> None:
+    memory.remember(text, project_id="house", thread_id=thread)
+
+
+def _taken_in(memory: Memory, text: str, thread: str) -> None:
+    said = [Message(text=text, author=memory.principal.id, role="user")]
+    memory.ingest(said, project_id="house", thread_id=thread, wait=True)
+
+
+def _taken_in_for_later(memory: Memory, text: str, thread: str) -> None:
+    said = [Message(text=text, author=memory.principal.id, role="user")]
+    memory.ingest(said, project_id="house", thread_id=thread)
+    Worker(deps=memory._deps, kinds=KINDS, name="test").run_until_idle()
+
+
+@pytest.mark.parametrize("says", [_stated, _taken_in, _taken_in_for_later])
+@pytest.mark.parametrize("text", [f"{CODE} {PRIVATE}", FULLER])
+def test_what_one_says_in_private_takes_no_memory_from_others(
+    world: World, tmp_path: Path, says: Callable[[Memory, str, str], None], text: str
+):
+    """Nobody's memory is renewed, witnessed or ended by words that they may not read, and none of its reasons moves."""
+    plain = world.memory(tmp_path)
+    memory = Memory(replace(plain._deps, embedder=LocalEmbedder(), keeper=LocalKeeper()), plain.principal)
+    ana, ben = acting(memory, INSIDER), acting(memory, COLLEAGUES["member"])
+    kept = ana.remember(CODE, project_id="house", thread_id="errands").item_id
+    before, asked = ana.show(kept), Query(text="the garage code", source=Source.MEMORY, explain=True)
+    answer = ana.query(asked)
+    says(ben, text, "clinic")
+    assert ana.show(kept) == before
+    assert replace(ana.query(asked), rev=answer.rev) == answer
+    assert "xyloquill" in repr(ben.query(Query(text="garage code xyloquill")))
 
 
 def test_a_title_that_is_private_is_not_given_to_a_shared_thread(world: World, tmp_path: Path):

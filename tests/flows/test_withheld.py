@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from recollect import Memory, Message, Principal, Query, Role, Source, settings, wiring
-from recollect.domain.change import Derive
-from recollect.domain.ids import TenantId
+from recollect.domain.change import Append, Create, Derive
+from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.level import Level
 from recollect.domain.turn import NEED_MORE_CONTEXT, Task
-from recollect.errors import NotFound
+from recollect.errors import Invalid, NotFound
 from tests.confided import again, tried
+from tests.worlds import World
 
 HERE = TenantId("default")
 CANARY = "quarrel"
@@ -27,10 +28,9 @@ def admin(tmp_path: Path) -> Iterator[Memory]:
 
 
 def agent(admin: Memory, name: str, user: str = "ana", credential: str | None = None) -> Memory:
-    users = frozenset({user})
-    return admin.acting(
-        Principal(tenant=HERE, id=credential or name, role=Role.AGENT, agent_id=name, users=users, projects=frozenset())
-    )
+    who = {"users": frozenset({user}), "projects": frozenset[str]()}
+    tenant = admin.principal.tenant
+    return admin.acting(Principal(tenant=tenant, id=credential or name, role=Role.AGENT, agent_id=name, **who))
 
 
 def member(admin: Memory, name: str) -> Memory:
@@ -143,3 +143,24 @@ def test_history_holds_no_words_that_versions_refuse(admin: Memory):
         told = [entry.change for entry in who.history(episode) if entry.header.op == "derive" and entry.body]
         assert {change.version.id for change in told if isinstance(change, Derive)} == served
         assert len([entry for entry in who.history(episode) if entry.header.op == "derive"]) == len(made)
+
+
+def _alike(number: int, ending: str) -> str:
+    return f"{number:08d}-0000-7000-8000-00000000{ending}"
+
+
+def test_how_many_ids_end_alike_is_told_of_what_may_be_read_alone(world: World, tmp_path: Path):
+    """However many others lie before them: neither the number nor whether one is found tells that they are there."""
+    bot = agent(world.memory(tmp_path), "planner")
+    for number in range(25):
+        world.tell(id=ItemId(_alike(number, "aaaa")), category="knowledge")
+    world.tell(id=ItemId(_alike(90, "aaaa")), category="tasks")
+    assert bot.find("aaaa") == _alike(90, "aaaa")
+    world.tell(id=ItemId(_alike(91, "aaaa")), category="tasks")
+    with pytest.raises(Invalid, match=r"^2 memories"):
+        bot.find("aaaa")
+    talk = world.episode("talk")
+    said = [world.event(talk, "Ana hums.", id=EventId(_alike(number, "bbbb"))) for number in range(230)]
+    task = world.item(category="tasks")
+    world.apply(Create(talk), *map(Append, said), Create(task), Derive(world.version(task, said[-1])))
+    assert bot.find("bbbb") == said[-1].id

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recollect.custody import Deps
+from recollect.domain.change import Link
 from recollect.domain.ids import Rev
 from recollect.domain.item import Visibility
 from recollect.domain.query import Answer, Query, Source
@@ -91,3 +92,23 @@ def test_what_others_write_moves_no_score(
                 told(memory, question)
         answers.append(told(memory, question))
     assert answers[0] == answers[1]
+
+
+def test_an_edge_to_what_may_not_be_read_moves_no_score(store, tmp_path: Path):
+    world = new_world(store)
+    person = ana(world, tmp_path)
+    dora = person.acting(Principal(tenant=world.tenant, id="dora", role=Role.MEMBER, projects=frozenset({"harbour"})))
+    robin = Principal(tenant=world.tenant, id="ana", role=Role.AGENT, agent_id="robin", projects=frozenset({"harbour"}))
+    agent = person.acting(robin)
+    place = {"project_id": "harbour", "thread_id": "a"}
+    seen = person.remember("We saw the harbour and the kettle.", **place).item_id
+    private = dora.remember("My diagnosis is asthma.", project_id="harbour", thread_id="d").item_id
+    withheld = person.remember("Ana and Dora fell out.", category="relationship_dynamic", **place).item_id
+    before = told(person, "harbour"), told(agent, "harbour"), told(dora, "harbour")
+    kept = {name: world.held(item_id).item for name, item_id in (("seen", seen), ("p", private), ("w", withheld))}
+    world.apply(Link(world.relation(kept["seen"], kept["p"], strength=0.9)))
+    assert (told(person, "harbour"), told(agent, "harbour")) == before[:2]
+    assert told(dora, "harbour") != before[2], "an edge between what may be read does weigh"
+    world.apply(Link(world.relation(kept["w"], kept["seen"], strength=0.8)))
+    assert told(agent, "harbour") == before[1]
+    assert told(person, "harbour") != before[0]

@@ -2,7 +2,7 @@
 to nobody."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -177,8 +177,16 @@ def test_a_broken_file_gives_access_to_the_owner_alone(tmp_path: Path, text: str
         who(file, "a token that somebody has", NOON)
 
 
-def test_a_folder_in_its_place_gives_access_to_the_owner_alone(tmp_path: Path):
-    (tmp_path / "credentials.toml").mkdir()
+@pytest.mark.parametrize(
+    "made",
+    [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("/dev/zero"), lambda path: path.write_text("#" * 5_000_000)],
+    ids=["folder", "pipe", "device", "huge"],
+)
+def test_what_is_no_plain_file_of_some_size_gives_access_to_the_owner_alone(
+    tmp_path: Path, made: Callable[[Path], object]
+):
+    """Nor does it keep the server waiting, or fill its memory."""
+    made(tmp_path / "credentials.toml")
     file = CredentialFile(tmp_path / "credentials.toml")
     assert who(file, "the owner's", NOON) == OWNER
     with pytest.raises(Invalid, match="cannot be read"):

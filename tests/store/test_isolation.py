@@ -314,6 +314,11 @@ def turn(n: Neighbours) -> object:
 
 
 @act
+def turns_of(n: Neighbours) -> object:
+    return n.store.turns_of(n.tenant, "a", "attic")
+
+
+@act
 def serve(n: Neighbours) -> object:
     assert n.store.serve(n.tenant, "alpha", serving(n.made.told))
     mine = n.store.turn(n.tenant, "alpha", "attic", None)

@@ -236,7 +236,7 @@ def test_a_summary_of_private_words_is_not_there_for_others_and_the_thread_is(wo
     ) == {f"v:{v.id}" for v in (new, hint, word, log)}
     assert told.thread.id in {held.item.id for held in store.items(tenant, ANY_STATE, sight("ben"), ALL)}
     assert store.speaking(tenant, [told.thread.id], readers=ben) == {}
-    assert store.known(tenant, [told.thread.id], readers=ben).speaking == {}
+    assert store.known(tenant, [told.thread.id], sight=sight("ben")).speaking == {}
     assert store.speaking(tenant, [told.thread.id], readers=ana)[told.thread.id][1] == new
     found = {hit.item_id for hit in store.find_items(tenant, replace(looking(sight("ben")), words=["insulin"])).hits}
     assert told.thread.id not in found

@@ -17,7 +17,7 @@ from recollect.ports import Store
 SAME = frozenset({"same", "same_as", "duplicate", "duplicate_of"})
 """The edges of memories that say the same. Those that only lie near each other may differ in what matters."""
 SURE = 0.92
-_OWNER = ("visibility", "user_id", "project_id", "agent_id")
+_OWNER = ("visibility", "user_id", "project_id", "agent_id", "private")
 
 
 @dataclass(frozen=True, slots=True)

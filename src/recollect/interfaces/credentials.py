@@ -6,6 +6,7 @@ import json
 import os
 import re
 import secrets
+import stat
 import tomllib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -24,6 +25,7 @@ from recollect.errors import Invalid, NotFound, Refused, checked
 from recollect.store.unfinished import sync_directory
 
 PREFIX = "rec_"  # so that a token is recognised where it should not be
+_LARGEST = 4 << 20
 _LASTING = re.compile(r"(\d{1,5})([mhdw])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -242,7 +244,7 @@ def _named(known: Sequence[Credential], name: str) -> Credential:
 
 def _read(path: Path) -> Iterator[Credential]:
     try:
-        read = tomllib.loads(path.read_text("utf-8"))
+        read = tomllib.loads(_text(path))
         entries = cast(Sequence[Mapping[str, Any]], read.get("credential", []))
         digests: set[str] = set()
         for entry in entries:
@@ -258,6 +260,21 @@ def _read(path: Path) -> Iterator[Credential]:
         raise Invalid(
             f"{path} cannot be read: {why}", "Correct it, or make it anew with: recollect token add"
         ) from None
+
+
+def _text(path: Path) -> str:
+    """What a plain file holds. A pipe would keep everybody waiting who asks the server, a device fill its memory."""
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise ValueError("it is no plain file")
+        with os.fdopen(file, "rb", closefd=False) as opened:
+            held = opened.read(_LARGEST + 1)
+    finally:
+        os.close(file)
+    if len(held) > _LARGEST:
+        raise ValueError(f"it has more than {_LARGEST:,} bytes")
+    return held.decode()
 
 
 def _why(error: Exception) -> str:

@@ -167,7 +167,7 @@ class _Run:
         first = max(1, events[0].seq - context)
         earlier = self._store.events(self._tenant, episode.id, first, events[0].seq - 1) if events[0].seq > 1 else ()
         private = private_events([*earlier, *events], episode.visibility, self._deps.keeper)
-        decided = self._decided(place, episode, earlier, events) if place.reads else Decided()
+        decided = self._decided(place, episode, earlier, events, private) if place.reads else Decided()
         onward = replace(
             place,
             seq=events[-1].seq + 1,
@@ -177,7 +177,14 @@ class _Run:
         scope = scope_of(self._tenant, episode)
         return self._write(onward, decided.changes, decided.expect, decided.vectors, private, scope)
 
-    def _decided(self, place: Place, episode: Item, earlier: Sequence[Event], events: Sequence[Event]) -> Decided:
+    def _decided(
+        self,
+        place: Place,
+        episode: Item,
+        earlier: Sequence[Event],
+        events: Sequence[Event],
+        private: Sequence[EventId],
+    ) -> Decided:
         """What the messages say now, and what that means for what they were taken to say."""
         facts = self._facts(place)
         batch = remaking.batch(facts, events)
@@ -192,7 +199,7 @@ class _Run:
             """An old memory is one to merge with only where it turns out to have been right, word for word."""
             return not facts.is_old(item, version) or bands.same_words(draft.text, version.content)
 
-        commit = Commit(self._store, self._deps.embedder, self._deps.clock, owner, compares)
+        commit = Commit(self._store, self._deps.embedder, self._deps.clock, owner, compares, private=frozenset(private))
         decided = commit.decide(about(episode.topic_key, drafts), self._now)
         gone, revs = batch.gone(decided.changes, [(draft.text, _events(draft)) for draft in known], self._now)
         decided.changes += gone

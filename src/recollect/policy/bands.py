@@ -57,6 +57,8 @@ class Near:
     item: Item
     text: str
     cosine: float
+    seen_alike: bool = True
+    """Whether the same people see it as would see the candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,13 @@ Band = Auto | Update | Recreate | Fallback
 
 def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
     """The band of a candidate among its neighbours. Constitutional memories are only ever linked to, and so are those
-    that are trusted more or less than the candidate: nothing untrusted renews what is trusted, nor lends it weight."""
+    that are trusted more or less than the candidate: nothing untrusted renews what is trusted, nor lends it weight. So
+    are those that others see: nobody loses a memory to words that they may not read."""
     ranked = sorted(near, key=lambda one: -one.cosine)
     movable = [
         one
         for one in ranked
-        if one.item.trust is new.trust and not one.item.constitutional and _may_be_the_same(new, one)
+        if one.item.trust is new.trust and not one.item.constitutional and one.seen_alike and _may_be_the_same(new, one)
     ]
     for one in movable:
         # A correction means to differ, if only in one word; and where more than a word differs, a judge should look.

@@ -64,6 +64,11 @@ Allowed = Only | AllBut
 EVERY_CATEGORY = AllBut()
 
 
+def sides(allowed: Allowed) -> tuple[frozenset[str] | None, frozenset[str]]:
+    """The categories that are held, None for all, and those that are left out: as a store is told."""
+    return (allowed.names, frozenset()) if isinstance(allowed, Only) else (None, allowed.names)
+
+
 @dataclass(frozen=True, slots=True)
 class Categories:
     """The categories that are configured, and the allowlists by agent."""

@@ -8,7 +8,7 @@ from recollect.domain.turn import Mark, Turn
 from recollect.errors import NotFound
 from recollect.policy import access
 from recollect.policy.access import Action
-from recollect.read.look import Look, agent_reader, person_reader, reader
+from recollect.read.look import Look, agent_reader, agents_readers, reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,11 @@ class Marked:
 
 def mark(look: Look, turn_id: str, mark: Mark, *, agent: str | None = None) -> Marked:
     """Keep what somebody says about their own turn, or about one of the agent that they name: moderators and admins,
-    and who may read all that the agent was served. Raises NotFound where there is no such turn for them. Nobody is
-    told of a memory that they may not read."""
+    and who may read all that the agent was served; the agent's turn in their own service, or else its latest of that
+    name. Raises NotFound where there is no such turn for them. Nobody is told of a memory that they may not read."""
     store, principal, at = look.store, look.principal, look.now
-    whose = reader(principal) if agent is None or agent == principal.agent_id else agent_reader(agent)
-    begun = store.turn(principal.tenant, whose, turn_id, None)
-    if begun is None or not _may_mark(look, whose, begun):
-        raise _no_turn()
-    turn = store.mark(principal.tenant, whose, turn_id, mark, at)
+    whose = reader(principal) if agent is None or agent == principal.agent_id else _of_agent(look, agent, turn_id)
+    turn = store.mark(principal.tenant, whose, turn_id, mark, at) if whose else None
     if turn is None:
         raise _no_turn()
     use = Use.CITED if mark is Mark.CORRECT else Use.IGNORED
@@ -37,15 +34,22 @@ def mark(look: Look, turn_id: str, mark: Mark, *, agent: str | None = None) -> M
     return Marked(told, [Used(item_id, use, at, version) for item_id, version in turn.items.items()])
 
 
-def _may_mark(look: Look, whose: str, turn: Turn) -> bool:
-    """Whether a turn is one's own or for those who look after memory; or, of an agent, served nothing of what is there
-    that is not for this one to read."""
-    if whose == person_reader(look.principal.id):
-        return True
+def _of_agent(look: Look, agent: str, turn_id: str) -> str | None:
+    """The reader whose turn is meant."""
+    own = agent_reader(agent, look.principal.id)
+    found = look.store.turns_of(look.principal.tenant, agents_readers(agent), turn_id)
+    ranked = sorted(found, key=lambda turn: (turn.reader == own, turn.begun_at, turn.reader), reverse=True)
+    return next((turn.reader for turn in ranked if _may_mark(look, turn, own=turn.reader == own)), None)
+
+
+def _may_mark(look: Look, turn: Turn, *, own: bool) -> bool:
+    """Whether an agent's turn is for those who look after memory to mark, or served nothing of what is there that is
+    not for this one to read; nothing at all, where it is in this one's service."""
     if isinstance(access.may(look.principal, Action.OVERSEE), access.Allowed):
         return True
     held = look.store.items_by_id(look.principal.tenant, sorted(turn.items))
-    return look.readable(turn.items) >= {one.item.id for one in held if not one.withdrawn}
+    there = {one.item.id for one in held if not one.withdrawn}
+    return look.readable(turn.items) >= there and (own or bool(there))
 
 
 def _no_turn() -> NotFound:

@@ -10,9 +10,9 @@ from recollect.domain.item import Item
 from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
-from recollect.holdings import Hit, Outline, Wanted
+from recollect.holdings import Hit, Known, Outline, Wanted
 from recollect.policy import access
-from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, AllBut, Allowed, Only
+from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, AllBut, Allowed, Only, sides
 from recollect.policy.rank import Seen
 from recollect.ports import Embedder, Store
 from recollect.read.category_rule import CategoryRule
@@ -105,6 +105,11 @@ class Look:
         embedder = self.embedder.name if self.embedder and vector is not None else None
         return Wanted(words=words, vector=vector, embedder=embedder, filters=filters, sight=self.sight, limit=limit)
 
+    def known(self, ids: Sequence[ItemId]) -> Known:
+        """What ranking asks about these items: of their edges those to what may be read, whatever is asked for."""
+        names, without = sides(self.listed)
+        return self.store.known(self.principal.tenant, ids, sight=self.sight, categories=names, without=without)
+
     def vectors(self, *texts: str) -> list[bytes] | None:
         """A vector for each text; None without an embedder, or where it fails: words are found without it."""
         if self.embedder is None:
@@ -118,23 +123,25 @@ class Look:
 
 
 def reader(principal: Principal) -> str:
-    """Who a turn belongs to. An agent is one reader, whichever of its credentials it comes with; no person's name is
-    mistaken for it."""
-    return agent_reader(principal.agent_id) if principal.agent_id else person_reader(principal.id)
+    """Who a turn belongs to: a person, or an agent in somebody's service. What an agent does for one is not told, nor
+    felt, where it asks for another; and no person's name is mistaken for an agent's."""
+    return agent_reader(principal.agent_id, principal.id) if principal.agent_id else f"person:{principal.id}"
 
 
-def person_reader(id: str) -> str:
-    return f"person:{id}"
+def agent_reader(agent_id: str, id: str) -> str:
+    return f"{agents_readers(agent_id)}{canonical(id)}]"
 
 
-def agent_reader(agent_id: str) -> str:
-    return f"agent:{agent_id}"
+def agents_readers(agent_id: str) -> str:
+    """What an agent's readers begin with, and those of no other."""
+    return f"agent:[{canonical(agent_id)},"
 
 
 def told_reader(principal: Principal, agent: str | None) -> str:
     """Who is told of changes: one credential's principal, speaking as one agent. Nobody else's question moves on what
     it was told, whatever agent that names."""
-    return canonical([reader(principal), principal.id, agent])
+    own = f"agent:{principal.agent_id}" if principal.agent_id else f"person:{principal.id}"
+    return canonical([own, principal.id, agent])
 
 
 def seen(hit: Hit) -> Seen:

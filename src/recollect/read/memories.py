@@ -77,8 +77,7 @@ def look_up(look: Look, asked: Asked, filters: Filters, categories: Categories, 
     )
     placed = sorted(_placed(asked, hits.hits).items(), key=lambda pair: -sum(pair[1].values()))[: max(CONSIDERED, most)]
     ids = [item_id for item_id, _ in placed]
-    tenant = look.principal.tenant
-    known = look.store.known(tenant, ids, readers=look.readers)
+    known = look.known(ids)
     strengths = _strengths(known.edges)
     found: list[Found] = []
     for item_id, scores in placed:
@@ -112,18 +111,20 @@ def whole(look: Look, filters: Filters, names: frozenset[str]) -> list[Found]:
         return []
     wanted = replace(filters, categories=names if filters.categories is None else names & filters.categories)
     held = look.store.items(look.principal.tenant, wanted, look.sight, Page(_WHOLE))
-    known = look.store.known(look.principal.tenant, [kept.item.id for kept in held], readers=look.readers)
+    speaking, contested = _told(look, [kept.item.id for kept in held])
     found = [
-        Found(
-            kept.item,
-            version,
-            1.0,
-            {"context": 1.0},
-            against=known.contested.get(kept.item.id, frozenset()),
-        )
-        for kept, version in known.speaking.values()
+        Found(kept.item, version, 1.0, {"context": 1.0}, against=contested.get(kept.item.id, frozenset()))
+        for kept, version in speaking.values()
     ]
     return sorted(found, key=lambda one: (-one.item.importance, one.item.id))
+
+
+def _told(
+    look: Look, ids: Sequence[ItemId]
+) -> tuple[Mapping[ItemId, tuple[Held, Version]], Mapping[ItemId, frozenset[ItemId]]]:
+    """What speaks for these memories, and what contradicts them."""
+    tenant = look.principal.tenant
+    return look.store.speaking(tenant, ids, readers=look.readers), look.store.contested(tenant, ids)
 
 
 def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Found]:
@@ -137,14 +138,14 @@ def related(look: Look, memories: Memories, served: Sequence[Found]) -> list[Fou
     candidates = list(beside)[: 4 * RELATED]
     if not candidates:
         return []
-    others = look.store.known(look.principal.tenant, candidates, readers=look.readers)
-    seen = look.sees(held.item for held, _ in others.speaking.values())
+    speaking, contested = _told(look, candidates)
+    seen = look.sees(held.item for held, _ in speaking.values())
     found: list[Found] = []
-    for other, (held, version) in ((other, others.speaking[other]) for other in candidates if other in others.speaking):
+    for other, (held, version) in ((other, speaking[other]) for other in candidates if other in speaking):
         if other in seen and passes(memories.filters, held.item):
             own, weight = beside[other]
             score = known[own].score * weight
-            against = others.contested.get(other, frozenset())
+            against = contested.get(other, frozenset())
             found.append(Found(held.item, version, score, {"relation": weight}, own, against))
     return found[:RELATED]
 

@@ -1,16 +1,16 @@
 """Reading much at once: what a query or a write needs to know about many things, each in one statement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId, ItemId
 from recollect.domain.relation import Relation
-from recollect.domain.scope import NOBODY, Readers
+from recollect.domain.scope import NOBODY, Readers, Sight
 from recollect.domain.version import Version
 from recollect.holdings import Held, Outline
 from recollect.store import privacy, rows
 from recollect.store.fingerprint import fingerprint
-from recollect.store.reading import held_columns, read_held
+from recollect.store.reading import held_columns, in_sight_of, read_held
 from recollect.store.speaking import SPEAKS
 from recollect.store.tx import Tx
 
@@ -79,6 +79,30 @@ def edges(tx: Tx, items: Sequence[ItemId]) -> list[Relation]:
         ids=list(items),
     )
     return sorted((rows.read_relation(row) for row in found), key=lambda edge: (-edge.strength, edge.id))
+
+
+def edges_between(
+    tx: Tx,
+    items: Sequence[ItemId],
+    seen: Container[ItemId],
+    sight: Sight,
+    categories: frozenset[str] | None,
+    without: frozenset[str],
+) -> list[Relation]:
+    """The same without those to items that are not there, out of sight or of a category that may not be read. `seen`:
+    items of which it is known that they may be."""
+    found = edges(tx, items)
+    others = sorted({id for edge in found for id in (edge.from_id, edge.to_id) if id not in seen})
+    if not others:
+        return found
+    where, values = in_sight_of(sight, categories, without)
+    read = tx.all(
+        f"select i.id from items i where i.tenant = :tenant and i.id in :ids[] and not i.withdrawn and {where[0]}",
+        ids=others,
+        **values,
+    )
+    hidden = set(others) - {row[0] for row in read}
+    return [edge for edge in found if edge.from_id not in hidden and edge.to_id not in hidden]
 
 
 def near_events(tx: Tx, places: Sequence[tuple[ItemId, int]], readers: Readers = None) -> list[Event]:

@@ -139,8 +139,22 @@ def silos(tx: Tx) -> list[str]:
     return [row[0] for row in found]
 
 
-def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
-    seen, values = in_sight(sight)
+def in_sight_of(sight: Sight, categories: frozenset[str] | None, without: frozenset[str]) -> Where:
+    """The same, of items of these categories."""
+    where, values = in_sight(sight)
+    if categories is not None:
+        where.append("i.category in :categories[]")
+        values["categories"] = sorted(categories)
+    if without:
+        where.append("not i.category in :without[]")
+        values["without"] = sorted(without)
+    return [" and ".join(where)], values
+
+
+def named(
+    tx: Tx, ending: str, sight: Sight, categories: frozenset[str] | None, without: frozenset[str]
+) -> list[ItemId]:
+    seen, values = in_sight_of(sight, categories, without)
     found = tx.all(
         f"select i.id from items i where i.tenant = :tenant and {seen[0]} "
         "and substr(i.id, length(i.id) - length(:ending) + 1) = :ending order by i.id limit 20",
@@ -150,13 +164,15 @@ def named(tx: Tx, ending: str, sight: Sight) -> list[ItemId]:
     return [row[0] for row in found]
 
 
-def named_events(tx: Tx, ending: str, sight: Sight) -> list[EventId]:
+def named_events(tx: Tx, ending: str, sight: Sight, after: str, limit: int) -> list[EventId]:
     seen, values = in_sight(sight)
     found = tx.all(
         "select e.id from events e join items i on i.tenant = :tenant and i.id = e.item_id "
-        f"where e.tenant = :tenant and not e.withdrawn and {seen[0]} "
-        "and substr(e.id, length(e.id) - length(:ending) + 1) = :ending order by e.id limit 20",
+        f"where e.tenant = :tenant and not e.withdrawn and {seen[0]} and e.id > :after "
+        "and substr(e.id, length(e.id) - length(:ending) + 1) = :ending order by e.id limit :limit",
         ending=ending,
+        after=after,
+        limit=limit,
         **values,
     )
     return [row[0] for row in found]

@@ -23,7 +23,7 @@ from recollect.domain.portion import Spot
 from recollect.domain.query import Filters, Page
 from recollect.domain.record import Contradiction, Open, Record
 from recollect.domain.relation import Relation
-from recollect.domain.scope import Actor, Readers, Scope, Sight
+from recollect.domain.scope import EVERYBODY, Actor, Readers, Scope, Sight
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.domain.version import Version
 from recollect.errors import Invalid, StoreBusy, StoreError, StoreUnreachable
@@ -135,6 +135,10 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return turns.turn(tx, reader, turn_id, subject)
 
+    def turns_of(self, tenant: TenantId, readers: str, turn_id: str) -> Sequence[Turn]:
+        with self._engine.read(tenant) as tx:
+            return turns.turns_of(tx, readers, turn_id)
+
     def serve(self, tenant: TenantId, reader: str, serving: Serving) -> bool:
         with self._engine.write(tenant) as tx:
             return turns.serve(tx, reader, serving)
@@ -219,13 +223,23 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return reading.silos(tx)
 
-    def named(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[ItemId]:
+    def named(
+        self,
+        tenant: TenantId,
+        ending: str,
+        sight: Sight,
+        *,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Sequence[ItemId]:
         with self._engine.read(tenant) as tx:
-            return reading.named(tx, ending, sight)
+            return reading.named(tx, ending, sight, categories, without)
 
-    def named_events(self, tenant: TenantId, ending: str, sight: Sight) -> Sequence[EventId]:
+    def named_events(
+        self, tenant: TenantId, ending: str, sight: Sight, *, after: str = "", limit: int = 20
+    ) -> Sequence[EventId]:
         with self._engine.read(tenant) as tx:
-            return reading.named_events(tx, ending, sight)
+            return reading.named_events(tx, ending, sight, after, limit)
 
     def thread(self, scope: Scope, visibility: Visibility) -> Held | None:
         with self._engine.read(scope.tenant) as tx:
@@ -402,11 +416,20 @@ class SqlStore:
         with self._engine.read(tenant) as tx:
             return gathering.speaking(tx, items, readers)
 
-    def known(self, tenant: TenantId, items: Sequence[ItemId], *, readers: Readers = None) -> Known:
+    def known(
+        self,
+        tenant: TenantId,
+        items: Sequence[ItemId],
+        *,
+        sight: Sight = EVERYBODY,
+        categories: frozenset[str] | None = None,
+        without: frozenset[str] = frozenset(),
+    ) -> Known:
         with self._engine.read(tenant) as tx:
+            speaking = gathering.speaking(tx, items, sight.readers)
             return Known(
-                gathering.speaking(tx, items, readers),
-                gathering.edges(tx, items),
+                speaking,
+                gathering.edges_between(tx, items, speaking.keys(), sight, categories, without),
                 reading.usage(tx, items) if items else {},
                 gathering.contested(tx, items),
             )

@@ -28,6 +28,17 @@ def turn(tx: Tx, reader: str, turn_id: str, subject: str | None) -> Turn | None:
     return _told(tx, reader, turn_id, row[0], row[1], about)
 
 
+def turns_of(tx: Tx, readers: str, turn_id: str) -> list[Turn]:
+    """How the turns of this name stand, of all readers that begin so."""
+    found = tx.all(
+        "select reader, begun_at, bumps from turns where tenant = :tenant and turn_id = :turn_id "
+        "and substr(reader, 1, length(:readers)) = :readers order by reader",
+        turn_id=turn_id,
+        readers=readers,
+    )
+    return [_told(tx, reader, turn_id, begun_at, bumps, None) for reader, begun_at, bumps in found]
+
+
 def serve(tx: Tx, reader: str, serving: Serving) -> bool:
     """Keep a context of a turn; False, and nothing kept, where the turn has it already."""
     key = _key(tx)

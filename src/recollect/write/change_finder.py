@@ -52,7 +52,7 @@ class ChangeFinder:
         """Decides about the statements that change something, and says what is made now: they are among the drafts, or
         left out where the day has no room for more."""
         drafts, left_out = list(found.drafts), list(found.left_out)
-        for _, stated in groupby(about(topic_key, found.passed_over), key=_message):
+        for _, stated in groupby(commit.marked(about(topic_key, found.passed_over)), key=_message):
             for draft, vector in self._changing(commit, decided, list(stated), now):
                 if capped and not self.extraction.room(commit.owner.scope.user_id, len(drafts)):
                     left_out.append(draft)

@@ -1,19 +1,20 @@
 """Candidates become memories: compared with what lies near, then created, merged, renewed or linked. Nothing is written
 here: what comes out is one list of changes for the door, with what they rely on."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.clock import Clock
 from recollect.domain.change import Change, Create, Derive, Link, Verb, revise
 from recollect.domain.embedding import Profile
-from recollect.domain.ids import ItemId, JobId, RecordId, Rev, VersionId
+from recollect.domain.ids import EventId, ItemId, JobId, RecordId, Rev, VersionId
 from recollect.domain.item import Fact, Item
 from recollect.domain.job import Job
 from recollect.domain.level import Derivation, Level
 from recollect.domain.query import Filters
 from recollect.domain.relation import Relation
+from recollect.domain.scope import NOBODY
 from recollect.domain.version import Version
 from recollect.domain.witness import EventWitness, RangeWitness, Witness
 from recollect.holdings import UNWRITTEN, Held, Vector, Wanted
@@ -23,6 +24,7 @@ from recollect.policy.lifecycle import Decision
 from recollect.ports import Embedder, Store
 from recollect.write.draft import Draft
 from recollect.write.owner import Owner
+from recollect.write.private_words import SHARED
 from recollect.write.superseding import Superseding
 
 NEIGHBOURS = 20
@@ -79,12 +81,14 @@ class Commit:
     owner: Owner
     compares: Callable[[Draft, Item, Version], bool] = lambda draft, item, version: True
     """Whether a draft is compared with a memory that lies near it."""
+    private: frozenset[EventId] = frozenset()
+    """The events of the same write that are private: the store does not know them yet."""
 
     def decide(self, drafts: Sequence[Draft], now: datetime) -> Decided:
         """What is to be done about the drafts, one after the other; each is decided, with those before it in view. What
         was said twice in one breath counts once, and no memory is changed twice."""
         decided = Decided()
-        drafts = list(_united(drafts))
+        drafts = list(_united(self.marked(drafts)))
         vectors: Sequence[bytes] = (
             self.embedder.embed([draft.text for draft in drafts]) if self.embedder and drafts else ()
         )
@@ -111,6 +115,18 @@ class Commit:
                 self._link(decided, item, linked, now)
                 self._ask_judge(decided, item, judged, now)
         self._supersede(decided, giving, draft, now)
+
+    def marked(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """The drafts; those whose words come out of private events are private, whatever they say."""
+        if self.owner.visibility not in SHARED or not drafts:
+            return list(drafts)
+        refs = sorted({f"e:{event.id}" for draft in drafts for event in draft.witnesses})
+        known = self.store.withheld(self.owner.scope.tenant, refs, NOBODY)
+        private = self.private | {EventId(ref[2:]) for ref in known}
+        return [
+            replace(draft, private=draft.private or any(event.id in private for event in draft.witnesses))
+            for draft in drafts
+        ]
 
     def _settle(
         self,
@@ -151,20 +167,38 @@ class Commit:
         tenant = self.owner.scope.tenant
         found = self.store.find_items(tenant, wanted).hits
         hits = {hit.item_id: hit for hit in found if not vector or (hit.cosine or 0.0) >= least}
+        private = self._private_ones(hits)
         known: dict[ItemId, Known] = {}
         for item_id, (held, version) in self.store.speaking(tenant, list(hits)).items():
             if held.item.superseded_by or item_id in decided.expect or not self.owner.owns(held.item):
                 continue
-            if not self.compares(draft, held.item, version):
+            if not self.owner.may_change(held.item) or not self.compares(draft, held.item, version):
                 continue
             cosine = hits[item_id].cosine if vector else _overlap(draft.text, version.content)
-            known[item_id] = Known(Near(held.item, version.content, cosine or 0.0), held, version)
+            alike = self._seen_alike(draft, held.item, private)
+            known[item_id] = Known(Near(held.item, version.content, cosine or 0.0, alike), held, version)
         for item_id, (item, version, other) in decided.fresh.items():
             cosine = bands.cosine(vector, other) if vector and other else _overlap(draft.text, version.content)
             if cosine >= max(least, self.profile.link_min):
                 held = Held(item, UNWRITTEN, withdrawn=False)
-                known[item_id] = Known(Near(item, version.content, cosine), held, version, fresh=True)
+                alike = self._seen_alike(draft, item, private)
+                known[item_id] = Known(Near(item, version.content, cosine, alike), held, version, fresh=True)
         return known
+
+    def _private_ones(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
+        """Those of these memories that hold private words of a thread that others see."""
+        refs = [f"i:{item_id}" for item_id in ids] if self.owner.visibility in SHARED else []
+        if not refs:
+            return frozenset()
+        return frozenset(ItemId(ref[2:]) for ref in self.store.withheld(self.owner.scope.tenant, refs, NOBODY))
+
+    def _seen_alike(self, draft: Draft, item: Item, private: frozenset[ItemId]) -> bool:
+        """Whether the same people see a memory of the owner as would see the draft: all who see what is shared, or,
+        where both are private, those who took part in the one thread."""
+        if self.owner.visibility not in SHARED:
+            return True
+        is_private = item.private or item.id in private
+        return draft.private is is_private and (not is_private or self.owner.of_thread(item))
 
     def _giving_way(self, decided: Decided, draft: Draft, near: Sequence[Held], now: datetime) -> Mapping[ItemId, Held]:
         """What the draft takes over from, where it says that it does; the latest first."""
@@ -173,6 +207,9 @@ class Commit:
             return {}
         superseding = Superseding(self.store, self.owner, strict=not draft.extracted)
         found = superseding.found(wanted, self._decision(draft), draft.text, near, now)
+        if draft.private and not wanted.named:
+            private = self._private_ones(found)
+            found = {id: held for id, held in found.items() if self._seen_alike(draft, held.item, private)}
         return {id: found[id] for id in sorted(found, reverse=True) if id not in decided.expect}
 
     # -- the four bands -------------------------------------------------------------------------------------
@@ -395,7 +432,8 @@ def _united(drafts: Sequence[Draft]) -> Iterator[Draft]:
 
 
 def _twins(one: Draft, other: Draft) -> bool:
-    return bands.same_words(one.text, other.text) and one.least_trust is other.least_trust
+    alike = one.least_trust is other.least_trust and one.private is other.private
+    return alike and bands.same_words(one.text, other.text)
 
 
 def _overlap(a: str, b: str) -> float:

@@ -169,9 +169,11 @@ class Ingest:
             taken = self._taken(thread, [_beside(message, artifacts) for message in messages], now, come)
             changes += self._told(thread, artifacts, topic, now)
             changes += [Append(event) for event in taken.new]
+            private = self._private(taken.new)
             found, decided = Found(), Decided()
             if wait and taken.new:
-                found, decided = self._understood(thread, owner, taken.new, topic, now, capped=capped)
+                commit = self._commit(owner, private)
+                found, decided = self._understood(thread, commit, taken.new, topic, now, capped=capped)
             self._may_make(decided)
             later = [] if wait or not taken.new else [self._extracting(thread, taken.new, now, capped=capped)]
             then = [*decided.then, *later, *([self._closing(thread, now)] if taken.new else ())]
@@ -185,7 +187,6 @@ class Ingest:
                 "later": bool(later),
                 "left_out": [draft.served for draft in found.left_out],
             }
-            private = self._private(taken.new)
             private += unmarked_events(self.store, self.scope, self.visibility, found.drafts, private)
             rev = self._apply(thread, [*changes, *decided.changes], now, key, digest, answer, decided, then, private)
             if part_of and come:
@@ -215,8 +216,8 @@ class Ingest:
     def _owner(self) -> Owner:
         return Owner(self.store, self.scope, self.visibility, self.principal.id, self.categories)
 
-    def _commit(self, owner: Owner) -> Commit:
-        return Commit(self.store, self.embedder, self.clock, owner)
+    def _commit(self, owner: Owner, private: Iterable[EventId] = ()) -> Commit:
+        return Commit(self.store, self.embedder, self.clock, owner, private=frozenset(private))
 
     def _thread(
         self, now: datetime, owner: Owner, blank: Episode | None = None, topic: str | None = None
@@ -271,14 +272,14 @@ class Ingest:
         return taken
 
     def _understood(
-        self, thread: Held, owner: Owner, new: Sequence[Event], topic: str | None, now: datetime, *, capped: bool
+        self, thread: Held, commit: Commit, new: Sequence[Event], topic: str | None, now: datetime, *, capped: bool
     ) -> tuple[Found, Decided]:
         """The memories in new messages of a thread, what is to be done about them, and the vectors of the messages."""
         known = thread.rev != UNWRITTEN
         before = self.store.latest(self.scope.tenant, thread.item.id, self.extraction.context) if known else ()
         finder = change_finder(self.judge, self.embedder, self.extraction)
         found = self.extraction.found(before, new, self.scope.user_id, capped=capped, passed_over=finder is not None)
-        commit, about_this = self._commit(owner), thread.item.topic_key or topic
+        about_this = thread.item.topic_key or topic
         decided = commit.decide(about(about_this, found.drafts), now)
         if finder:
             found = finder.add(commit, decided, found, about_this, now, capped=capped)
@@ -361,18 +362,23 @@ class Ingest:
             then=list(then),
             vectors=decided.vectors,
             private=private,
-            receipt=Receipt(key, digest, codec.canonical(answer)) if key else None,
+            receipt=Receipt(self._own(key), digest, codec.canonical(answer)) if key else None,
         )
         if new:
             self.threads.keep(self.scope, replace(thread, rev=rev))
         return rev
+
+    def _own(self, key: str) -> str:
+        """The key as it is kept: an agent's is not that of the person, or of another agent, that goes by its id."""
+        agent = self.principal.agent_id
+        return codec.canonical([agent, key]) if agent else key
 
     def _once(self, key: str | None, digest: str, attempt: Callable[[], T], repeat: Callable[[Receipt], T]) -> T:
         """The attempt, again when others were in the way; the first answer where the key was used before."""
         name(key, "the idempotency key")
         refuse_secret(key, "the idempotency key")
         for _ in range(_TRIES):
-            known = self.store.receipt(self.scope.tenant, self.principal.id, key) if key else None
+            known = self.store.receipt(self.scope.tenant, self.principal.id, self._own(key)) if key else None
             if known:
                 if known.digest not in (digest, ""):  # blank: what it was for has been erased since
                     raise KeyReused(

@@ -21,6 +21,8 @@ _KEYS: Mapping[Visibility, tuple[str, ...]] = {
 }
 """The ids that two memories of one visibility share when the same people see them and they are about the same."""
 
+_THREAD = ("user_id", "agent_id", "project_id", "thread_id")
+
 
 @dataclass(frozen=True)  # no slots: the epoch is looked up once, and only where something is made in a project
 class Owner:
@@ -59,6 +61,15 @@ class Owner:
             and all(getattr(item, name) == getattr(self.scope, name) for name in _KEYS[self.visibility])
             and self.categories.holds(item.category)
         )
+
+    def may_change(self, item: Item) -> bool:
+        """Whether one of the owner's memories is renewed or witnessed by what is made here: an agent leaves alone what
+        is kept for another one."""
+        return self.scope.agent_id is None or item.agent_id in (None, self.scope.agent_id)
+
+    def of_thread(self, item: Item) -> bool:
+        """Whether a memory comes out of the thread that is written to, not another of the same name."""
+        return all(getattr(item, name) == getattr(self.scope, name) for name in _THREAD)
 
     def item(self, item_id: ItemId, body: Body, now: datetime, **fields: object) -> Item:
         return Item(

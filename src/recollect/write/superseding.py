@@ -10,6 +10,7 @@ from recollect.domain.query import Filters, Page
 from recollect.errors import Invalid, NotFound, Refused
 from recollect.holdings import Held
 from recollect.policy import bands, lifecycle
+from recollect.policy.categories import sides
 from recollect.policy.lifecycle import Decision, Replacing
 from recollect.ports import Store
 from recollect.write.owner import Owner
@@ -47,8 +48,9 @@ class Superseding:
 
     def _one(self, name: str, new: Decision) -> Held:
         tenant = self.owner.scope.tenant
-        named = self.store.items_by_id(tenant, self.store.named(tenant, name, self.owner.sight))
-        found = [held for held in named if self.owner.categories.holds(held.item.category)]
+        names, without = sides(self.owner.categories)
+        named = self.store.named(tenant, name, self.owner.sight, categories=names, without=without)
+        found = self.store.items_by_id(tenant, named)
         if len(found) > 1:
             raise Invalid(f"{len(found)} memories have an id that ends so", "Give more of the id.")
         if not found or found[0].withdrawn:
