@@ -70,7 +70,7 @@ def test_where_no_memory_was_made_of_it_what_was_said_is_shown(filled: CommandLi
     out = filled.do("ask", "Who heads the Gemini survey?").out
     assert out.startswith("What was said about it:\n")
     assert re.search(r"message 1 of +[0-9a-f]{8}\n  │ mira, \d{1,2} \w+ 20\d\d, untrusted: # Team\n", out)
-    assert "│ Weather permitting, Asha heads the Gemini survey since 2024." in out
+    assert "│ > Weather permitting, Asha heads the Gemini survey since 2024." in out
 
 
 def test_a_question_can_be_narrowed(filled: CommandLine):

@@ -98,17 +98,13 @@ def _as_it_looks(start: str) -> str:
     return f"[{seen}" if first and not first.isascii() and category(first) in _OPENING else seen
 
 
-def unquoted(text: str) -> str:
-    """Rendered words without the signs of quotation: for who sets them apart by other means."""
-    return text.replace(f"\n{QUOTE}", "\n")
-
-
 # -- lists --------------------------------------------------------------------------------------------------------
 
 
 def bullet(text: str, name: str) -> str:
     """A memory on one line, with the name it is asked for by."""
-    return f"- {one_line(unquoted(text))} (id {name})"
+    said = text.replace(f"\n{QUOTE}", "\n")  # on one line, nothing has to be set apart
+    return f"- {one_line(said)} (id {name})"
 
 
 def listed(id: str, text: str, meta: Mapping[str, object], *, framed: bool = True) -> str:

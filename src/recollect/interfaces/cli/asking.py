@@ -9,7 +9,7 @@ from recollect.errors import checked
 from recollect.interfaces.cli import paper
 from recollect.interfaces.cli.call import Call, Commands, Json
 from recollect.interfaces.cli.paper import clean, line, say, styled
-from recollect.policy.rendering import category_lead, frame, unquoted
+from recollect.policy.rendering import category_lead, frame
 
 if TYPE_CHECKING:
     from recollect.domain.event import Event
@@ -125,7 +125,6 @@ def _result(result: "Result", why: "Mapping[str, object]", *, framed: bool) -> N
         )
     )
     words = result.text.removeprefix(category_lead(result.category))
-    words = words if "witness" in result.meta else unquoted(words)  # an excerpt has frames of its own
     if quoted or "\n" in words:
         paper.quote(words, indent=2)
         if not said and quoted:
