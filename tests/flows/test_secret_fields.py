@@ -142,6 +142,24 @@ def test_no_secret_rests_in_any_field(door: str, world: World, tmp_path: Path):
     assert at < 0, kept[max(0, at - 300) : at + 60]
 
 
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"password": "swordfish"},
+        {"env": {"DB_PASSWORD": "swordfish"}},
+        {"tokens": {"access_token": ["swordfish4you!"]}},
+        {"env": [{"name": "DB_PASSWORD", "value": "swordfish"}]},
+        {"wifi password": "swordfish"},
+    ],
+)
+def test_what_a_value_is_called_tells_as_well(meta: dict[str, Any], sqlite_store: Store, tmp_path: Path):
+    memory = new_world(sqlite_store).memory(tmp_path)
+    memory.ingest([Message(text="We meet at nine.", author="ana", meta=meta)], thread_id="thread", wait=True)
+    memory.revise(_fresh(memory, 1), body=Fact(key="wifi password", value="swordfish"))
+    assert "swordfish" not in _everything(memory)
+    assert not [file.name for file in tmp_path.iterdir() if b"swordfish" in file.read_bytes()]
+
+
 def test_no_secret_rests_in_the_file(sqlite_store: Store, tmp_path: Path):
     """What rows do not show may still stand in a page, an index or a log."""
     memory = new_world(sqlite_store).memory(tmp_path)
