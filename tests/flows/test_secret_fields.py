@@ -11,7 +11,7 @@ import pytest
 
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Artifact, ArtifactType, Episode, Fact, Insight, Journal, Pattern, Workflow
-from recollect.domain.query import Query
+from recollect.domain.query import Filters, Query
 from recollect.errors import Invalid, RecollectError
 from recollect.memory import Memory
 from recollect.ports import Store
@@ -34,7 +34,10 @@ _SAMPLES = {
     "artifacts": ([Artifact(ArtifactType.COMMIT, "c0ffee")],),
     "threads": ([Thread("thread", "title", (Message(text="We meet at ten.", author="ana"),))],),
     "tags": (["tag"],),
-    "query": (Query(text="when do we meet", turn_id="turn", thread_id="thread"),),
+    "query": (
+        Query(text="when do we meet", turn_id="turn", thread_id="thread", filters=Filters(user_id="mira")),
+        Query(text="when do we meet", thread_id="thread", filters=Filters(user_id="mira", thread_id="thread")),
+    ),
 }
 """What has texts in it, as it is given to a door."""
 _GIVEN: dict[str, dict[str, object]] = {
@@ -175,4 +178,5 @@ def _fresh(memory: Memory, number: int) -> ItemId:
 
 
 def _everything(memory: Memory) -> str:
+    memory.counts()  # what is counted after answers is written by now
     return "\n".join([*memory.export(), *memory.export_state(), repr(memory.jobs())])
