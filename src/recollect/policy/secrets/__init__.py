@@ -30,12 +30,18 @@ def redact(text: str) -> Redacted:
     """The text with every secret replaced by what kind it was. What is already replaced stays as it is.
 
     A secret that only shows once signs are read as they are meant is found as well; the text is then kept so."""
+    if len(text) < _SHORTEST:
+        return Redacted(text)
     left = _redact(text)
     plain = as_read(left.text)
     if plain == left.text:
         return left
     hidden = _redact(plain)
     return Redacted(hidden.text, tuple(dict.fromkeys((*left.found, *hidden.found)))) if hidden.found else left
+
+
+_SHORTEST = 6
+"""No secret is told in less: a name, and three figures."""
 
 
 def _redact(text: str) -> Redacted:
