@@ -18,6 +18,7 @@ from recollect.errors import Invalid, NotFound, StoreFull, StoreReadOnly, checke
 from recollect.holdings import Among, Held, Named
 from recollect.keeping import Keeping
 from recollect.policy.access import Action
+from recollect.policy.clean import refuse_secret
 from recollect.read import answering, feedback, leveled, receipts
 from recollect.read.answering import Answered, Model
 from recollect.read.leveled import Leveled
@@ -197,6 +198,8 @@ class Levels(Keeping):
         """A question that may be asked, in the mode that is set where it names none."""
         with checked():
             self._gate.speak_for(query.agent)
+            for asked in (query.filters.user_id, query.thread_id):  # they are kept with what is counted
+                refuse_secret(asked, "the name of a user or thread")
         return query if query.mode else replace(query, mode=self._deps.mode)
 
     def _outlined(self, held: Held) -> Held:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from getpass import getuser
 from pathlib import Path
 from typing import TypeVar, cast
+from urllib.parse import unquote
 
 from recollect.domain.ids import TenantId, tenant_id
 from recollect.domain.scope import Role
@@ -98,12 +99,12 @@ _PREFIX = "RECOLLECT_"
 _MOST = 700_000
 """Seconds, minutes and days: more than anybody waits, less than there are dates before now."""
 _MOST_WHOLE = 1_000_000_000
-_PASSWORD = re.compile(r"postgres(?:ql)?://(?:[^/@?]*:[^@]+@|[^?]*\?(?:[^#]*&)?(?:ssl)?password=[^&])")
+_PASSWORD = re.compile(r"(?i)postgres(?:ql)?://(?:[^/@?]*:[^@]+@|[^?]*\?(?:[^#]*&)?(?:ssl)?password=[^&])")
 
 
 def holds_password(store: str) -> bool:
     """Whether the address of a store holds a password, as far as that can be told without opening it."""
-    return bool(_PASSWORD.match(store))
+    return bool(_PASSWORD.match(store) or _PASSWORD.match(unquote(store)))
 
 
 def environment(store: str | None) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ import pytest
 
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Artifact, ArtifactType, Episode, Fact, Insight, Journal, Pattern, Workflow
-from recollect.domain.query import Query
+from recollect.domain.query import Filters, Query
 from recollect.errors import Invalid, RecollectError
 from recollect.memory import Memory
 from recollect.ports import Store
@@ -34,7 +34,10 @@ _SAMPLES = {
     "artifacts": ([Artifact(ArtifactType.COMMIT, "c0ffee")],),
     "threads": ([Thread("thread", "title", (Message(text="We meet at ten.", author="ana"),))],),
     "tags": (["tag"],),
-    "query": (Query(text="when do we meet", turn_id="turn", thread_id="thread"),),
+    "query": (
+        Query(text="when do we meet", turn_id="turn", thread_id="thread", filters=Filters(user_id="mira")),
+        Query(text="when do we meet", thread_id="thread", filters=Filters(user_id="mira", thread_id="thread")),
+    ),
 }
 """What has texts in it, as it is given to a door."""
 _GIVEN: dict[str, dict[str, object]] = {
@@ -142,6 +145,24 @@ def test_no_secret_rests_in_any_field(door: str, world: World, tmp_path: Path):
     assert at < 0, kept[max(0, at - 300) : at + 60]
 
 
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"password": "swordfish"},
+        {"env": {"DB_PASSWORD": "swordfish"}},
+        {"tokens": {"access_token": ["swordfish4you!"]}},
+        {"env": [{"name": "DB_PASSWORD", "value": "swordfish"}]},
+        {"wifi password": "swordfish"},
+    ],
+)
+def test_what_a_value_is_called_tells_as_well(meta: dict[str, Any], sqlite_store: Store, tmp_path: Path):
+    memory = new_world(sqlite_store).memory(tmp_path)
+    memory.ingest([Message(text="We meet at nine.", author="ana", meta=meta)], thread_id="thread", wait=True)
+    memory.revise(_fresh(memory, 1), body=Fact(key="wifi password", value="swordfish"))
+    assert "swordfish" not in _everything(memory)
+    assert not [file.name for file in tmp_path.iterdir() if b"swordfish" in file.read_bytes()]
+
+
 def test_no_secret_rests_in_the_file(sqlite_store: Store, tmp_path: Path):
     """What rows do not show may still stand in a page, an index or a log."""
     memory = new_world(sqlite_store).memory(tmp_path)
@@ -157,4 +178,5 @@ def _fresh(memory: Memory, number: int) -> ItemId:
 
 
 def _everything(memory: Memory) -> str:
+    memory.counts()  # what is counted after answers is written by now
     return "\n".join([*memory.export(), *memory.export_state(), repr(memory.jobs())])

@@ -238,6 +238,8 @@ def test_the_command_line_makes_rotates_and_lists_tokens_that_expire(recollect: 
         ("postgresql://mira:hunter2@localhost:1/memory", True),
         ("postgres://:hunter2@localhost/memory", True),
         ("postgresql://localhost/memory?user=mira&password=hunter2", True),
+        ("postgresql://localhost/memory?user=mira&p%61ssword=hunter2", True),
+        ("POSTGRESQL://mira:hunter2@localhost/memory", True),
         ("postgresql://mira@localhost:5432/memory", False),
         ("postgresql://localhost:5432/memory?passfile=x", False),
         ("/tmp/a:b@c.db", False),

@@ -65,6 +65,23 @@ def test_a_header_that_tells_less_than_there_is_does_not_help(tmp_path: Path, mo
         ingesting.unzipped(path)
 
 
+@pytest.mark.parametrize("way", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_way_of_packing_that_unpacks_in_one_piece_is_refused(way: int, tmp_path: Path):
+    """A header that lies about the size would cost all the memory there is."""
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w", way) as packed:
+        packed.writestr("conversations.json", b"[" + b" " * 100_000 + b"]")
+    with pytest.raises(Invalid, match="unusual"):
+        ingesting.unzipped(path)
+
+
+def test_a_pipe_that_is_called_a_zip_is_refused_at_once(tmp_path: Path):
+    path = tmp_path / "export.zip"
+    os.mkfifo(path)
+    with pytest.raises(Invalid, match="ordinary file"):
+        ingesting.unzipped(path)
+
+
 @pytest.mark.parametrize("cut", [10, 60, 90])
 def test_a_damaged_export_is_refused(chat: Path, cut: int):
     chat.write_bytes(chat.read_bytes()[:cut])

@@ -222,7 +222,53 @@ def test_no_kind_of_secret_stays_wherever_it_stands(kind: Kind):
     assert not stays, kind.text
 
 
+HIDDEN = [
+    ("gh" + "p_" + LETTERS[:16] + "\u200b" + LETTERS[16:] + "abcd", LETTERS[:12]),
+    ("g\u200dh" + "p_" + LETTERS + "abcd", LETTERS),
+    ("gh" + "p_" + LETTERS[:16] + "\xad" + LETTERS[16:] + "abcd", LETTERS[:12]),
+    ("pass\u2060word: tr0ub4dor&3", "tr0ub4dor&3"),
+    ("password\uff1atr0ub4dor&3", "tr0ub4dor&3"),
+    ("password:\xa0tr0ub4dor&3", "tr0ub4dor&3"),
+    ("password: \x1b[31mtr0ub4dor&3\x1b[0m", "tr0ub4dor&3"),
+    ("4539\xa01488\xa00343\xa06467", "0343"),
+    ("".join(chr(ord(sign) + 0xFEE0) for sign in "gh" + "p_" + LETTERS + "abcd"), "\uff41\uff22"),
+    ("next=https%3A%2F%2Fexample.org%2F%3Ftoken%3D" + LETTERS, LETTERS),
+    ("db=postgres%3A%2F%2Fmara%3Atr0ub4dor3%40db%2Fshop", "tr0ub4dor3"),
+    ("&quot;password&quot;: &quot;tr0ub4dor3&quot;", "tr0ub4dor3"),
+    ("password=&#39;tr0ub4dor3&#39;", "tr0ub4dor3"),
+    ("{\\u0022password\\u0022:\\u0022tr0ub4dor3\\u0022}", "tr0ub4dor3"),
+]
+
+
+@pytest.mark.parametrize(("text", "secret"), HIDDEN)
+def test_signs_that_nobody_sees_and_escapes_hide_no_secret(text: str, secret: str):
+    left = redact(text)
+    assert "[redacted: " in left.text
+    assert secret not in left.text
+    assert redact(left.text).text == left.text
+
+
+@pytest.mark.parametrize(
+    "text", ["a\u200bb \u2764\ufe0f\u200d\U0001f525", "\u4ef7\u683c\uff1a\uff11\uff12\u5143", "a%3Db&#39;c", "12\xa0km"]
+)
+def test_a_text_that_hides_nothing_stays_as_it_is(text: str):
+    assert redact(text) == Redacted(text)
+
+
 TALK = [
+    "The token for the bus is 3 euros, the secret is patience.",
+    "Set the password to something strong and long.",
+    "with password authentication and password hashing in place",
+    '["password", "last_login", "access_token", "refresh_token"]',
+    '{"password": "string", "token": "string"}',
+    'password: "required|min:8"',
+    "connect(user=name, password=password, token=token)",
+    "| Password | required |",
+    "Backup codes are stored in the safe.",
+    "Our recovery key people are Ana and Ben.",
+    "In other words: the old model was better than what came after that one.",
+    "Your order 482913 is your third one this year",
+    "def login(password: str = None, token: str | None = None):",
     "password: required",
     "secret: none",
     "token count = 5",

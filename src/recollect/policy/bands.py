@@ -19,7 +19,7 @@ from recollect.policy.clues.lexicon import stem
 
 _WORD = re.compile(r"[\w'’]+(?:[+#]+(?!\w)|(?<=[ABO0])[-−](?![\w-]))?")  # noqa: RUF001
 """C++ and C# are words of their own, and so are A+ and A-."""
-_NUMBER = re.compile(r"(?:(?<![^\s(])[-−<>])?\d+(?:[.,:/-]\d+)*")  # noqa: RUF001
+_NUMBER = re.compile(r"(?:(?<![^\s(])[-−<>])?\d+(?:[.,:/-]\d+)*(?:\s?[AaPp](?:m\b|M\b|\.\s?[mM]\b))?")  # noqa: RUF001
 _NEGATION = frozenset(
     "not no never none neither nor cannot without isn't aren't wasn't weren't don't doesn't didn't can't couldn't "
     "won't wouldn't hasn't haven't hadn't stopped quit anymore".split()
@@ -29,6 +29,15 @@ _EMPTY = frozenset(
     "this it its his her their our my your he she they we i you there here so very also now just will would can".split()
 )
 
+_WEIGHTY = (
+    frozenset("to of in on at by for from with".split()),
+    frozenset("his her their our my your its he she they we i you".split()),
+    frozenset("is was".split()),
+    frozenset("has had".split()),
+    frozenset("will would can".split()),
+)
+"""Small words that say something else when one stands for another of its group."""
+_FORMS = {"am": "is", "are": "is", "were": "was", "have": "has"}
 _NAME = 3
 """Words of a name, at most."""
 _NEAREST = 4
@@ -98,6 +107,7 @@ def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
     for one in movable:
         # A correction means to differ, if only in one word; and where more than a word differs, a judge should look.
         few = len(content(new.text) ^ content(one.text)) <= 2 and not exchanged(new.text, one.text)
+        few = few and in_order(new.text, one.text)
         alike = one.cosine >= profile.same and not new.corrects and few
         if same_words(new.text, one.text) or (alike and not conflicting(new, one)):
             return Auto(one)
@@ -140,7 +150,7 @@ def renews(new: New, one: Near, profile: Profile) -> bool:
 def refines(new: New, one: Near, profile: Profile) -> bool:
     """Whether the candidate says all that the memory says, in one piece, and more: "moved from Tuesdays to Thursdays"
     has the words of "is on Tuesdays", and says otherwise. Nor does what names a second number."""
-    if one.cosine < profile.judge or negated(new.text) != negated(one.text):
+    if one.cosine < profile.judge or negated(new.text) != negated(one.text) or exchanged(new.text, one.text):
         return False
     if numbers(one.text) and numbers(one.text) != numbers(new.text):
         return False
@@ -175,11 +185,27 @@ def exchanged(a: str, b: str) -> bool:
     """Whether each of two texts has a word that the other has not, in no form: another drug, person, code or day. How
     near they lie says nothing then: amoxicillin lies near ampicillin, and a memory too many costs less than a wrong
     one."""
+    small, others = (frozenset(_FORMS.get(word, word) for word in _plain(text)) for text in (a, b))
+    if any(small & group - others and others & group - small for group in _WEIGHTY):
+        return True
     ours, theirs = content(a) - content(b), content(b) - content(a)
     if not ours or not theirs:
         return False
     stems, others = frozenset(map(stem, ours)), frozenset(map(stem, theirs))
     return bool(stems - others) and bool(others - stems)
+
+
+def in_order(a: str, b: str) -> bool:
+    """Whether the words that two texts have in common stand in the same order, but for a part that moved from the end
+    to the beginning: "on Fridays the office is closed". Else who does what to whom may be another: Ana owes Ben, Ben
+    owes Ana."""
+    ours, theirs = ([stem(word) for word in _own(text)] for text in (a, b))
+    known = frozenset(ours) & frozenset(theirs)
+    ours, theirs = ([word for word in words if word in known] for words in (ours, theirs))
+    if ours == theirs:
+        return True
+    turned = (theirs[place:] + theirs[:place] for place in range(1, len(theirs)))
+    return len(theirs) > 2 and any(ours == words for words in turned)
 
 
 def content(text: str) -> frozenset[str]:
@@ -207,7 +233,8 @@ def _names(text: str) -> frozenset[str]:
 
 def numbers(text: str) -> frozenset[str]:
     """The numbers, times and dates of a text as they are written."""
-    return frozenset(_NUMBER.findall(text))
+    packed = ("".join(found.lower().split()) for found in _NUMBER.findall(text))
+    return frozenset(number.replace("a.m", "am").replace("p.m", "pm") for number in packed)
 
 
 def _same_key(new: New, one: Near) -> bool:

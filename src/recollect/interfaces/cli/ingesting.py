@@ -3,7 +3,8 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
@@ -192,7 +193,7 @@ def unzipped(path: Path) -> bytes:
     if path.suffix.lower() != ".zip":
         return contents(path)
     try:
-        with zipfile.ZipFile(path) as packed:
+        with _ordinary(path) as file, zipfile.ZipFile(file) as packed:
             inside = [
                 one for one in packed.infolist()[:MOST_ENTRIES] if Path(one.filename).name == "conversations.json"
             ]
@@ -201,6 +202,8 @@ def unzipped(path: Path) -> bytes:
             one = inside[0]
             if one.flag_bits & 1:
                 raise Invalid(f"{path} is encrypted", "Unpack it with its password, and give the conversations.json.")
+            if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack in one piece
+                raise Invalid(f"{path} is packed in an unusual way", _NO_EXPORT)
             if one.file_size > MOST_PACKED and one.file_size > MOST_RATIO * max(1, one.compress_size):
                 raise Invalid(f"{path} unpacks to {one.file_size:,} bytes out of {one.compress_size:,}", _NO_EXPORT)
             with packed.open(one) as opened:
@@ -213,11 +216,17 @@ def unzipped(path: Path) -> bytes:
 
 def contents(path: Path, *, follow: bool = True) -> bytes:
     """What is in a file: an ordinary one, for a pipe or a device might never end."""
+    with _ordinary(path, follow=follow) as file:
+        return _capped(file, str(path))
+
+
+@contextmanager
+def _ordinary(path: Path, *, follow: bool = True) -> Generator[IO[bytes]]:
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
     with os.fdopen(os.open(path, flags), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise Invalid(f"{path} is not an ordinary file", "Give a file, a folder, or - for standard input.")
-        return _capped(file, str(path))
+        yield file
 
 
 def _capped(file: IO[bytes], name: str) -> bytes:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from recollect.policy.secrets.commands import COMMANDS
 from recollect.policy.secrets.formats import FORMATS, SHORTEST
 from recollect.policy.secrets.named import NAMED
+from recollect.policy.secrets.reading import as_read
 from recollect.policy.secrets.rule import Rule, fold, without
 from recollect.policy.secrets.spoken import A_NUMBER, NUMBERS, SPOKEN
 
@@ -26,17 +27,34 @@ class Redacted:
 
 
 def redact(text: str) -> Redacted:
-    """The text with every secret replaced by what kind it was. What is already replaced stays as it is."""
+    """The text with every secret replaced by what kind it was. What is already replaced stays as it is.
+
+    A secret that only shows once signs are read as they are meant is found as well; the text is then kept so."""
+    if len(text) < _SHORTEST:
+        return Redacted(text)
+    left = _redact(text)
+    plain = as_read(left.text)
+    if plain == left.text:
+        return left
+    hidden = _redact(plain)
+    return Redacted(hidden.text, tuple(dict.fromkeys((*left.found, *hidden.found)))) if hidden.found else left
+
+
+_SHORTEST = 6
+"""No secret is told in less: a name, and three figures."""
+
+
+def _redact(text: str) -> Redacted:
     found: list[str] = []
     text = _without_formats(text, found)
     lower = fold(text)
     there = {hint for root, hints in _HINTS.items() if root in lower for hint in hints if hint in lower}
     for rule in _RULES if there else ():
         if not there.isdisjoint(rule.hints):
-            text, lower = without(rule, text, lower, found)
+            text, lower = without(rule, text, lower, found, [hint for hint in rule.hints if hint in there])
     if A_NUMBER.search(text):
         for rule in NUMBERS:
-            text, lower = without(rule, text, lower, found)
+            text, lower = without(rule, text, lower, found, ())
     return Redacted(text, tuple(dict.fromkeys(found)))
 
 
@@ -50,7 +68,7 @@ def _without_formats(text: str, found: list[str]) -> str:
     for hint, rules in _BY_HINT.items():
         if hint in lower:
             for rule in rules:
-                packed, lower = without(rule, packed, lower, found)
+                packed, lower = without(rule, packed, lower, found, rule.hints)
     parts: list[str] = []
     at = 0
     for word, left in zip(words, packed.split("\n"), strict=True):
@@ -65,10 +83,11 @@ _PRIVATE_KEYS = (
     Rule(
         "private key",
         re.compile(
-            r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,20000}+"
-            r"(?:-----END [A-Z0-9 ]{0,40}-----)?"
+            r"-----BEGIN (?:[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
+            r"(?:[^-]|-(?!----)){0,20000}+"
+            r"(?:-----END [A-Za-z0-9 ]{0,40}-----)?"
         ),
-        ("private key",),
+        ("private key", "static key"),
     ),
     Rule(
         "private key",
@@ -94,7 +113,7 @@ def _rooted() -> dict[str, list[str]]:
     return found
 
 
-_ROOTS = ("private", "log", "safe", "sig")
+_ROOTS = ("/", "=", " -", "private", "log", "safe", "sig", "contrase")
 _HINTS = _rooted()
 
 

@@ -41,10 +41,13 @@ COMMANDS: tuple[Rule, ...] = (
     ),
     in_line(
         "password",
-        r"(?<=\s)(?:-[paw]|--pass)\s+[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{2,255}+)",
-        *(" -p", " -a ", " -w "),
-        holds=is_given,
+        r"(?<=\s)(?:-[pawk]|--pass)\s+[\"']?(?P<secret>[^\s\"'`-][^\s\"'`]{2,255}+)",
+        *(" -p", " -a ", " -w ", " --pass ", " -k "),
+        holds=is_assigned,
         beside=(
+            "curl",
+            "psexec",
+            "openssl enc",
             "sqlcmd",
             "redis-cli",
             "docker login",
@@ -85,6 +88,48 @@ COMMANDS: tuple[Rule, ...] = (
         "password",
         holds=is_assigned,
     ),
+    in_line(
+        "password",
+        rf"(?<=\s)-a[ =]?[\"']?[\w.@-]{{1,100}}+:{_WORD}",
+        " -a",
+        holds=is_assigned,
+        beside=("http ", "https ", "xh "),
+    ),
+    anchored("password", rf"(?<=\s)/p(?:ass)?:{_WORD}", "/p:", "/pass:", holds=is_given),
+    anchored("password", rf"net\s+use\s+(?:\S{{1,3}}\s+)?\\\\\S{{1,200}}+\s+(?!/){_WORD}", "net use", holds=is_given),
+    anchored(
+        "password",
+        r"sqlplus\s+(?:-\w+\s+){0,3}[\"']?[\w$#]{1,64}+/(?P<secret>[^\s/@\"']{2,128}+)",
+        "sqlplus",
+        holds=is_real,
+    ),
+    in_line(
+        "password",
+        r"echo\s+[\"']?(?P<secret>[^\s\"'|]{4,256}+)[\"']?\s{0,3}\|\s{0,3}(?:sudo\s+)?(?:passwd\b|docker\s+login|gh\s+auth)",
+        *("passwd", "docker login", "gh auth"),
+        holds=is_assigned,
+        beside=("echo ",),
+    ),
+    anchored("password", r"wifi:(?:[^;\s]{1,80};){0,4}?p:(?P<secret>(?:[^;\s\\]|\\.){3,128}+);", "wifi:"),
+    in_line(
+        "password", rf"nmcli\s[^\n]{{0,200}}?\spassword\s+{_WORD}", "password", holds=is_assigned, beside=("nmcli",)
+    ),
+    anchored("password", rf"snmp-server\s+community\s+{_WORD}", "snmp-server", holds=is_assigned),
+    in_line(
+        "password",  # into a field of a page that is one for passwords
+        r"(?:send_keys|\.type|\.fill|\.setvalue|\.sendkeys)\([^()\n]{0,100}?[\"'](?P<secret>[^\"'\n]{3,128}+)[\"']\)",
+        "password",
+        holds=is_assigned,
+        beside=("send_keys(", ".type(", ".fill(", ".setvalue(", ".sendkeys("),
+    ),
+    in_line(
+        "secret",  # set -x NAME value, setx NAME value, ARG NAME value
+        r"(?<![^\s])(?:set -\w{1,3}|setx|arg|env|#define) \w{0,40}?(?:token|secret|password|passwd|pass|key|pwd)\s{1,4}"
+        r"[\"']?(?P<secret>[^\s\"'`]{4,512}+)",
+        *("token ", "secret ", "password ", "passwd ", "pass ", "key ", "pwd "),
+        holds=is_assigned,
+        beside=("set -", "setx ", "arg ", "env ", "#define "),
+    ),
     anchored("password", r"password\s{1,3}'(?P<secret>[^'\s]{3,256}+)'", "password '", holds=is_given),
     anchored("password", rf"(?:requirepass|masterauth)\s+{_WORD}", "requirepass", "masterauth", holds=is_assigned),
     anchored(
@@ -102,9 +147,9 @@ COMMANDS: tuple[Rule, ...] = (
     ),
     anchored(
         "password",  # auth=("user", "…"), server.login("user", "…")
-        r"(?:auth\s{0,2}=\s{0,2}|basicauth|\.login|credentials?)\(\s{0,2}[\"'][^\"'\n]{1,100}+[\"']\s{0,2},\s{0,2}[\"']"
+        r"(?:auth\s{0,2}=\s{0,2}|basicauth|\.auth|\.login|credentials?)\(\s{0,2}[\"'][^\"'\n]{1,100}+[\"']\s{0,2},\s{0,2}[\"']"
         r"(?P<secret>[^\"'\n]{3,256}+)[\"']",
-        *("auth=(", "auth = (", "basicauth(", ".login(", "credential(", "credentials("),
-        holds=is_given,
+        *("auth=(", "auth = (", "basicauth(", ".auth(", ".login(", "credential(", "credentials("),
+        holds=is_assigned,
     ),
 )

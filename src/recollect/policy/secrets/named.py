@@ -3,6 +3,7 @@
 import re
 
 from recollect.policy.secrets.rule import Rule, anchored, in_line
+from recollect.policy.secrets.spoken import FOREIGN
 from recollect.policy.secrets.values import (
     has_digit,
     is_assigned,
@@ -15,14 +16,14 @@ from recollect.policy.secrets.values import (
 )
 
 _PASS = (
-    r"(?:pass(?:word|wd|phrase|code|wort|(?<=[_./-]pass)|(?<![^\n]pass)(?=\s?=))|pwd|pw(?<![a-z]pw)|psk(?<![a-z]psk)|"
-    r"kennwort|mot de passe|contraseña|senha)"
+    r"(?:pass(?:word|wd|phrase|code|wort|(?<=[_./\"'&?-]pass)|(?<![^\n]pass)(?=\s?=))|pwd|pw(?<![a-z]pw)|psk(?<![a-z]psk)|"
+    rf"{'|'.join(FOREIGN)})"
 )
-_PASS_HINTS = ("pass", "pwd", "pw", "psk", "kennwort", "mot de passe", "contraseña", "senha")
+_PASS_HINTS = ("pass", "pwd", "pw", "psk", *FOREIGN)
 _OWNERS = (
     "access account admin api app application auth bearer bot client consumer deploy encryption functions hmac host id "
     "ingest integration jwt license licence master primary private project refresh routing secondary secret security "
-    "server service session shared signing storage subscription webhook write"
+    "server service session shared signing storage subscription unseal webhook write"
 ).split()
 _KEY = (
     "(?:key(?:" + "|".join(rf"(?<={owner}key)|(?<={owner}[ _.-]key)" for owner in _OWNERS) + ")|token|"
@@ -36,7 +37,20 @@ _TAIL = (  # password_prod, but token_count
     r"required|confirm|strength|valid|age|issuer|algorithm|manager|provider|store|address|symbol|used|in\b|out\b|"
     r"input|output)\w{1,20})?"
 )
-_IS = r"""\\{0,2}["'`]?\]?[ \t]{0,3}(?::=|=>|::|:|=)[ \t]{0,3}\\{0,2}"""
+_SIGN = (  # between name and value; a type before it, what makes the name bold around it
+    r"""\\{0,6}(?:["'`]|[*_]{1,3})?\]?[ \t]{0,20}"""
+    r"""(?:[:?]=|[=-]>|::|:[ ]?(?:[*_]{1,3}|&?(?:[a-z]{1,9} )?str(?:ing)?\??[ ]=)?|=)[ \t]{0,20}\\{0,6}(?:b(?=["']))?"""
+)
+_IS = (
+    rf"""(?:{_SIGN}"""
+    r"""|["']?\s?,?\s{0,24}["']?value["']?\s?[:=]\s?"""  # name: NAME, value: …
+    r"""|["']\)?\s{0,3},\s{0,3}b?(?=["'])"""  # define('NAME', '…')
+    r"""|["']?\)?\]?\s{0,3}(?:\|\||\?\?|(?<=[ ])or\b)\s{0,3}(?=["'])"""  # env.NAME || "…"
+    r"""|[*_`]{0,3}[ \t]{0,20}\|[ \t]{0,20}[*_`]{0,3}(?=[^\s|]{4,512}[ \t]{0,20}(?:\||\n|\Z))"""  # | name | … |
+    r"""|[*_"'`]{0,3}\s?[:=][*_]{0,3}[ \t]?[|>\\]?[+-]?\s?\n[ \t\n]{0,16}(?=\S{6,256}[ \t]*(?:\n|\Z)))"""  # below it
+)
+_BARE = r"(?: is)?[ ]{1,3}(?=[\w+/=.-]{20,256}(?![\w-]))(?=(?:[a-z+/=_.-]{0,14}\d){3})"
+"""Nothing at all stands between a name and a long key of figures and letters."""
 _VALUE = (  # as far as the quote that it began with, else to the end of the word, without the bracket around it
     r"""(?P<quote>["'`])?(?P<secret>(?(quote)[^\s"'`\\]{4,512}+|[^\s"'`,;<>\\]{4,512}(?<![)\]}])))"""
 )
@@ -52,11 +66,24 @@ SETTINGS: tuple[Rule, ...] = (
     Rule(  # DB_PASSWORD=…: any word, and all the signs in it
         "secret",
         re.compile(
-            r"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|PWD|_PW|SECRET|TOKEN|_KEY|APIKEY|_AUTH)=[\"']?"
+            r"(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|_PW|SECRET|TOKEN|_PAT|_SESSION|_SALT|_KEY|APIKEY|_AUTH)=[\"']?"
             r"(?P<secret>[^\s\"'`]{4,512}+)"
         ),
         (
-            *("password=", "passwd=", "passphrase=", "_pass=", "pwd=", "_pw=", "secret=", "token=", "_key="),
+            *(
+                "password=",
+                "passwd=",
+                "passphrase=",
+                "pass=",
+                "pwd=",
+                "_pw=",
+                "secret=",
+                "token=",
+                "_key=",
+                "_pat=",
+                "_session=",
+                "_salt=",
+            ),
             "apikey=",
             "_auth=",
         ),
@@ -64,7 +91,25 @@ SETTINGS: tuple[Rule, ...] = (
         anchored=True,
     ),
     anchored("secret", rf"{_PASS}{_TAIL}{_IS}{_VALUE}", *_PASS_HINTS, holds=is_password),
-    anchored("secret", rf"{_KEY}{_TAIL}{_IS}{_VALUE}", *_KEY_HINTS, holds=is_given),
+    anchored(  # any word, in quotes
+        "secret",
+        rf"""{_PASS}{_SIGN}(?P<quote>["'])(?P<secret>[^\s"'\\]{{4,128}}+)(?=\\{{0,6}}(?P=quote))""",
+        *_PASS_HINTS,
+        holds=is_assigned,
+    ),
+    anchored(  # any word close behind its name, where it is no argument of a call
+        "secret",
+        rf"""{_PASS}=(?P<secret>[^\s"'`,;&()<>{{}}\\]{{4,128}}+)(?=[\s;&"'<]|\Z)""",
+        *_PASS_HINTS,
+        holds=is_assigned,
+    ),
+    Rule(  # JSON web keys
+        "private key",
+        re.compile(r"""\\?"(?:d|p|q|dp|dq|qi|k)\\?"\s?:\s?\\?"(?P<secret>[\w-]{20,1400}+)"""),
+        ('"kty"', '"kty\\"'),
+    ),
+    anchored("secret", rf"{_KEY}(?:{_TAIL}{_IS}|{_BARE}){_VALUE}", *_KEY_HINTS, holds=is_given),
+    anchored("secret", rf"(?:wandb login|snyk auth|\bwif){_BARE}{_VALUE}", "wandb login", "snyk auth", "wif"),
     anchored(
         "secret",
         rf"key{_TAIL}{_IS}[\"'`]?(?P<secret>[\w+/.~=-]{{20,512}}+)(?![(\[])",
@@ -112,16 +157,23 @@ SETTINGS: tuple[Rule, ...] = (
 HEADERS: tuple[Rule, ...] = (
     anchored(
         "credentials",
-        r"""authorization\\{0,2}["'`]?\s?[:=,]\s?\\{0,2}["'`]?(?:(?:bearer|basic|token|digest|apikey|key|ssws|negotiate|"""
+        r"""authorization\\{0,2}["'`]?\]?\s?[:=,]\s?\\{0,2}["'`]?(?:(?:bearer|basic|token|digest|apikey|key|ssws|negotiate|"""
         r"""splunk|bot|oauth|api-key|genie-?key)[ :=]{1,3}|token token=["']?)?(?P<secret>[^\s"'`,;\\]{8,4000}+)""",
         "authorization",
         holds=is_given,
     ),
+    in_line(
+        "credentials",  # digest, OAuth, Hawk
+        r"(?<![a-z])(?:response|signature|oauth_token|oauth_signature|mac)=\"?(?P<secret>[\w+/=%-]{16,1024}+)",
+        "authorization",
+        holds=is_given,
+    ),
+    anchored("credentials", r"bearer,\s(?P<secret>[\w.~+/-]{20,4000}+=*)", "bearer", holds=is_given),
     anchored("credentials", r"bearer\s(?P<secret>[\w.~+/-]{20,4000}+=*)", "bearer", holds=is_given),
     anchored("credentials", r"basic\s{1,3}(?P<secret>[a-z0-9+/]{8,1024}+={0,2})", "basic", holds=is_pair),
     anchored(
         "cookie",
-        r"""set-cookie2?\\{0,2}["'`]?\s?[:=,]\s?\\{0,2}["'`]?[\w.$!%-]{1,80}+=(?P<secret>[^\s;,"'`\\]{6,4096}+)""",
+        r"""set-cookie2?\\{0,2}["'`]?\s?[:=,]\s?\[?\\{0,2}["'`]?[\w.$!%-]{1,80}+=(?P<secret>[^\s;,"'`\\]{6,4096}+)""",
         "set-cookie",
         holds=is_given,
     ),
@@ -142,6 +194,15 @@ ADDRESSES: tuple[Rule, ...] = (
     anchored("password", r"://[^\s/:@\"'<>]{0,128}+:(?P<secret>[^\s/\"'<>]{1,256})@", "://", holds=is_real),
     anchored("credentials", r"://(?P<secret>[\w.~%-]{20,256}+)@[\w.-]", "://", holds=is_key),
     anchored("password", r"thin:[\w$#]{1,64}+/(?P<secret>[^\s/@\"']{2,128}+)@", "thin:", holds=is_real),
+    anchored("credentials", r"://(?P<secret>[\w.~%-]{20,256}+):[\w-]{1,40}@[\w.-]", "://", holds=is_key),
+    anchored(  # the address is the key
+        "secret",
+        r"(?:(?:infura\.io|alchemy\.com)/v\d/|loggly\.com/inputs/|azurewebsites\.net/[^\s?]{0,200}\?(?:[^\s?]{0,100}&)?"
+        r"code=|appid=|/(?:reset|verify|confirm|activate|invite|magic)[\w-]{0,20}/)(?P<secret>[\w=-]{24,256}+)",
+        *("infura.io/", "alchemy.com/", "loggly.com/", "azurewebsites.net/", "appid="),
+        *("/reset", "/verify", "/confirm", "/activate", "/invite", "/magic"),
+        holds=is_key,
+    ),
     anchored("signature", r"(?<=[?&])sig=(?P<secret>[\w%+/=~-]{20,1024}+)", "sig="),
     anchored("signature", r"signature=(?P<secret>[\w%+/=~-]{32,1024}+)", "signature=", holds=has_digit),
     anchored("secret", r"otpauth://[^\s?]{1,200}+\?[^\s]{0,200}?secret=(?P<secret>[a-z2-7]{12,128}+)", "otpauth://"),
@@ -149,7 +210,7 @@ ADDRESSES: tuple[Rule, ...] = (
 XML: tuple[Rule, ...] = (
     anchored(
         "password",
-        rf"{_PASS}[\w.-]{{0,20}}+\s{{0,2}}>\s{{0,20}}+(?P<secret>[^<>\s]{{3,512}}+)\s{{0,20}}+</",
+        rf"{_PASS}[\w.-]{{0,20}}+(?:\s[^<>]{{0,80}})?>\s{{0,20}}+(?:<!\[cdata\[)?(?P<secret>[^<>\s\]]{{3,512}}+)(?:\]|\s{{0,20}}+</)",
         *_PASS_HINTS,
         holds=is_assigned,
     ),
@@ -165,6 +226,19 @@ XML: tuple[Rule, ...] = (
         r"(?P<secret>[^<>\"'\s]{3,512}+)",
         *('key="', "key='", "name="),
         holds=is_given,
+    ),
+    Rule(
+        "secret",  # a property list
+        re.compile(rf"(?i:{_ANY})[\w.-]{{0,20}}+</key>\s{{0,20}}<string>(?P<secret>[^<>\s]{{4,512}}+)</"),
+        ("</key>",),
+        is_given,
+    ),
+    in_line(
+        "password",
+        r"type=[\"']?password[\"']?[^<>\n]{0,100}? value=[\"']?(?P<secret>[^<>\"'\s]{3,256}+)",
+        "password",
+        holds=is_assigned,
+        beside=("value=",),
     ),
     in_line(
         "secret",  # an attribute: <login password="…">

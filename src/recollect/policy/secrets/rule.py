@@ -56,12 +56,12 @@ def fold(text: str) -> str:
     return lower if len(lower) == len(text) else text
 
 
-def without(rule: Rule, text: str, lower: str, found: list[str]) -> tuple[str, str]:
-    """The text without the secrets of one kind, and the same in lower case."""
+def without(rule: Rule, text: str, lower: str, found: list[str], hints: Sequence[str]) -> tuple[str, str]:
+    """The text without the secrets of one kind, and the same in lower case. The hints are those that are in it."""
     parts: list[str] = []
     position = 0
     named = "secret" in rule.pattern.groupindex
-    for match in _matches(rule, text, lower):
+    for match in _matches(rule, text, lower, hints):
         start, end = match.span("secret") if named else match.span()
         secret = text[start:end]
         if start < position or _MARK.search(secret) or (rule.holds and not rule.holds(secret)):
@@ -75,30 +75,30 @@ def without(rule: Rule, text: str, lower: str, found: list[str]) -> tuple[str, s
     return text, fold(text)
 
 
-def _matches(rule: Rule, text: str, lower: str) -> Iterator[re.Match[str]]:
+def _matches(rule: Rule, text: str, lower: str, hints: Sequence[str]) -> Iterator[re.Match[str]]:
     looked_at = lower if rule.folded else text
     if rule.anchored:
-        yield from _at_hints(rule, looked_at, lower)
+        yield from _at_hints(rule, looked_at, lower, hints)
     elif rule.lines:
-        for start, end in _lines_with(lower, rule.hints):
+        for start, end in _lines_with(lower, hints):
             if not rule.beside or any(lower.find(word, start, end) >= 0 for word in rule.beside):
                 yield from rule.pattern.finditer(looked_at, start, end)
     else:
         yield from rule.pattern.finditer(looked_at)
 
 
-def _at_hints(rule: Rule, looked_at: str, lower: str) -> list[re.Match[str]]:
-    if sum(map(lower.count, rule.hints)) > len(lower) // _DENSE:
+def _at_hints(rule: Rule, looked_at: str, lower: str, hints: Sequence[str]) -> list[re.Match[str]]:
+    if sum(map(lower.count, hints)) > len(lower) // _DENSE:
         return list(rule.pattern.finditer(looked_at))
     found: list[re.Match[str]] = []
-    for hint in rule.hints:
+    for hint in hints:
         at = lower.find(hint)
         while at >= 0:
             match = rule.pattern.match(looked_at, at)
             if match:
                 found.append(match)
             at = lower.find(hint, max(at + 1, match.end() if match else 0))
-    return sorted(found, key=lambda match: match.start()) if len(rule.hints) > 1 else found
+    return sorted(found, key=lambda match: match.start()) if len(hints) > 1 else found
 
 
 def _lines_with(lower: str, hints: Sequence[str]) -> list[tuple[int, int]]:

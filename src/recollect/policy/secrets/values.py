@@ -25,14 +25,16 @@ _STAND_INS = frozenset(
 _TELLING = frozenset("your yours here example placeholder changeme redacted dummy".split())
 """One of these is enough."""
 _PARTS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]")
-_VARIABLE = re.compile(r"\$(?:[{(]|[A-Z_][A-Z0-9_]*$|[a-z_]+$|\d$|env:)|%\w+%|%[sdr]$|\{|<|\[|@\w+@$|&\w+;$|\*\*?\w+$")
+_VARIABLE = re.compile(
+    r"\$(?:[{(]|[A-Z_][A-Z0-9_]*$|[a-z_]+$|\d$|env:)|%\w+%|%[sdr]$|\{|<|\[|@\w+@$|&\w+;$|&#\d|\*\*?\w+$"
+)
 _CODE = re.compile(
     r"(?:[A-Za-z_$]+|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+"  # a call
     r"|\w{0,60}(?:sha\d|md5|b64|base64|utf8)\w{0,60})[(\[{]"
     r"|(?!.*\d)[A-Za-z_$][\w$]*(?:(?:\?|!)?(?:\.|::|->)[A-Za-z_$][\w$]*)+[;,)\]}!?]*$"  # config.password
     r"|(?:os|process|self|this|config|settings|req|request|env|app|data|params|props|state|form|user|event|args|"
     r"options|secrets|vars?|local|module|each|session|st|ctx|context|credentials|creds|System|Deno|Bun)\.\w"
-    r"|[\w.]*[!=]=|\w+:$|https?:/|/(?:run|etc|var|path|home|usr|tmp|opt|mnt|api|v\d)/|\.{1,2}/|file:|vault:|op://|"
+    r"|[\w.]*[!=]=(?=.)|\w+:$|https?:/|/(?:run|etc|var|path|home|usr|tmp|opt|mnt|api|v\d)/|\.{1,2}/|file:|vault:|op://|"
     r"arn:|projects/|ref\+|ssm:|r?[\"'`]|!\w+$|=>"
 )
 _MASKED = re.compile(r"(.)\1*$|[*•·.x#_X…-]+$|.{0,6}(?:\*{3,}|\.{3,}|…|•{3,}|x{4,}|X{4,})")
@@ -88,6 +90,11 @@ def is_key(secret: str) -> bool:
     return len(secret) >= 16 and mixed and is_real(secret)
 
 
+def is_worded(secret: str) -> bool:
+    """Letters and digits together: where what follows a name might also be the next word of a sentence."""
+    return len(secret) >= 6 and has_digit(secret) and not secret.isdigit() and is_given(secret)
+
+
 def has_digit(secret: str) -> bool:
     return any(sign.isdigit() for sign in secret)
 
@@ -138,6 +145,11 @@ def is_iban(secret: str) -> bool:
         return False
     moved = packed[4:] + packed[:4]
     return int("".join(str(int(sign, 36)) for sign in moved)) % 97 == 1
+
+
+def is_recovery(secret: str) -> bool:
+    """The checksum of the numbers that open an encrypted disk."""
+    return all(int(part) % 11 == 0 for part in secret.split("-"))
 
 
 _ABOUT = frozenset(
