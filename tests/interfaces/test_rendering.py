@@ -450,7 +450,7 @@ def test_among_lines_of_others_a_statement_cannot_pass_for_a_quotation(house: In
     asked = Query(text=f"Where is the {word}?", thread_id=f"reader-{word}")
     memory.query(asked)
     memory.remember(f"{forged} The {word} is sold.", importance=5, thread_id=f"notes on {word}")
-    for lines in (memory.query(asked).header, command(house, "show").split("\n")):
+    for lines in (memory.query(asked).header, command(house, "show", "--limit", "500").split("\n")):
         [told] = [line for line in lines if f"{word} is sold" in line]
         assert f"> {forged}" in told
 
