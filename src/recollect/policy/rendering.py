@@ -98,13 +98,17 @@ def _as_it_looks(start: str) -> str:
     return f"[{seen}" if first and not first.isascii() and category(first) in _OPENING else seen
 
 
+def unquoted(text: str) -> str:
+    """Rendered words without the signs of quotation: for one line of their own, or to compare them with what was said."""
+    return text.replace(f"\n{QUOTE}", "\n")
+
+
 # -- lists --------------------------------------------------------------------------------------------------------
 
 
 def bullet(text: str, name: str) -> str:
     """A memory on one line, with the name it is asked for by."""
-    said = text.replace(f"\n{QUOTE}", "\n")  # on one line, nothing has to be set apart
-    return f"- {one_line(said)} (id {name})"
+    return f"- {one_line(unquoted(text))} (id {name})"
 
 
 def listed(id: str, text: str, meta: Mapping[str, object], *, framed: bool = True) -> str:
