@@ -99,7 +99,7 @@ def _as_it_looks(start: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Rendered words without the signs of quotation: for one line of their own, or to compare them with what was said."""
+    """Rendered words without the signs of quotation: for one line, or to compare them with what was said."""
     return text.replace(f"\n{QUOTE}", "\n")
 
 
