@@ -39,7 +39,7 @@ _UNTOLD = frozenset({"rev", "seq", "undoes", "cause"})
 _ALWAYS_UNTOLD = frozenset({"rev", "tokens"})
 """The revision, and what its digits in a delta header cost."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_SHORT = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{8}\b")
+_SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d+)?")
 _SINCE = re.compile(r"since rev \d+")
 _EXAMPLES = 5
@@ -79,8 +79,12 @@ class Names:
     def plain(self, text: str) -> str:
         text = _ID.sub(lambda found: self._name(found[0]), text)
         shorts = {id[-8:]: name for id, name in self._known.items()} if _SHORT.search(text) else {}
-        text = _SHORT.sub(lambda found: f"short {shorts.get(found[0], '')}", text)
+        text = _SHORT.sub(lambda found: self._short(found[0], shorts), text)
         return _SINCE.sub("since rev", _TIME.sub(r"\1", text))
+
+    def _short(self, found: str, shorts: Mapping[str, str]) -> str:
+        """Of letters alone it may be a word; where it is the end of an id that was told, it is none."""
+        return f"short {shorts.get(found, '')}" if found in shorts or not found.isalpha() else found
 
     def _name(self, id: str) -> str:
         return self._known.setdefault(id, f"#{len(self._known)}")

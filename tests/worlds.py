@@ -266,7 +266,8 @@ class World:
         verified = audit.verify(self.store, self.tenant)
         assert not verified.findings, verified.findings
         assert verified.entries == verified.head.seq
-        assert self.store.integrity() == []
+        wrong = self.store.integrity()
+        assert not wrong, wrong
         return True
 
 

@@ -115,6 +115,7 @@ def test_a_commit_that_is_not_answered_is_called_unconfirmed(world: World, super
         wait_until(lambda: hang_up_during(superuser, "commit"))
         with pytest.raises(StoreUnreachable, match=r"not confirmed.*same idempotency key"):
             writing.result()
+    superuser.execute("drop function dawdle() cascade")
 
 
 def _write_a_record(world: World) -> None:
