@@ -156,12 +156,23 @@ class Found:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The categories on the asker's list, all where `categories` is None, and those that it leaves out. `evidence`: the
+    list holds what was said in threads and no memory was made of."""
+
+    categories: frozenset[str] | None
+    without: frozenset[str]
+    evidence: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """What a query looks for in the store: words, a vector, or both, among the events or the items that pass.
 
     `filters` and `sight` are enforced by the store. For events the filters are about the episode that owns them, but
-    for `role`, which is the event's own. `vector` is of the embedder of that name.
+    for `role`, which is the event's own. `vector` is of the embedder of that name. What a list keeps from the asker is
+    neither proposed nor counted; whoever shows what was found asks the category rule.
     """
 
     words: Sequence[str] = ()
@@ -169,6 +180,8 @@ class Wanted:
     embedder: str | None = None
     filters: Filters
     sight: Sight
+    listed: Listed | None = None
+    """None: every category."""
     limit: int = 200
 
 
@@ -195,7 +208,7 @@ class Hit(NamedTuple):
 class Hits:
     """What was found, best text scores and best cosines united, and how common the words are.
 
-    `documents` and `frequency` count the texts that the asker may see; they may be estimates.
+    `documents` and `frequency` count the texts that the asker may read; they may be estimates.
     """
 
     hits: Sequence[Hit]

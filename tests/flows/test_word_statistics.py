@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -112,3 +113,59 @@ def test_an_edge_to_what_may_not_be_read_moves_no_score(store, tmp_path: Path):
     world.apply(Link(world.relation(kept["w"], kept["seen"], strength=0.8)))
     assert told(agent, "harbour") == before[1]
     assert told(person, "harbour") != before[0]
+
+
+ASIDE = "Bitter quarrels estranged mother from brother since winter: {}, letters burned, lawyers threatened."
+"""Words that share one or two with what ana says besides: nothing comes of the two being hers."""
+
+
+def an_agent(world: World, beside: Path, name: str, clock: Ticking) -> Memory:
+    robin = Principal(tenant=world.tenant, id="ana", role=Role.AGENT, agent_id=name, users=frozenset({"ana"}))
+    return memory_of(world, beside, robin, clock)
+
+
+@pytest.mark.parametrize(
+    ("agent", "readable", "left_out"),
+    [
+        ("robin", ("knowledge", "tone"), "relationship_dynamic"),
+        ("supervisor", ("goals", "tasks"), "knowledge"),
+        ("executor", ("tasks", "constraints"), "relationship_dynamic"),
+    ],
+)
+@settings(max_examples=examples(3), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    own=st.lists(said, min_size=1, max_size=5, unique=True),
+    aside=st.lists(st.sampled_from(WORDS), min_size=1, max_size=10),
+    question=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True).map(" ".join),
+)
+def test_what_an_agents_list_leaves_out_moves_no_score(
+    store, tmp_path: Path, agent: str, readable, left_out: str, own: list[str], aside, question
+):
+    answers: list[list[Answer]] = []
+    for withheld in ([], aside):
+        world = new_world(store)
+        memory = ana(world, tmp_path)
+        beside = memory_of(world, tmp_path, memory.principal, Ticking(DAWN + timedelta(days=300)))
+        reader = an_agent(world, tmp_path, agent, Ticking(DAWN + timedelta(days=400)))
+        for place, text in enumerate(own):
+            memory.remember(text, thread_id="a", category=readable[place % 2])
+        told(reader, question)
+        for word in withheld:
+            beside.remember(ASIDE.format(word), thread_id="w", category=left_out)
+        answers.append(told(reader, question))
+    assert answers[0] == answers[1]
+
+
+def test_what_an_agents_list_leaves_out_takes_no_place(store, tmp_path: Path):
+    """More of it than is looked at for one question, and all of it fits better."""
+    answers: list[list[Answer]] = []
+    for withheld in (0, 160):
+        world = new_world(store)
+        memory = ana(world, tmp_path)
+        memory.remember("We saw the harbour and the kettle and the ladder and the marble.", thread_id="a")
+        beside = memory_of(world, tmp_path, memory.principal, Ticking(DAWN + timedelta(days=300)))
+        for number in range(withheld):
+            beside.remember(f"Harbour {number}.", thread_id="w", category="relationship_dynamic")
+        answers.append(told(an_agent(world, tmp_path, "robin", Ticking(DAWN + timedelta(days=400))), "harbour"))
+    assert answers[0] == answers[1]
+    assert answers[0][2].results

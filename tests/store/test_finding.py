@@ -15,7 +15,9 @@ from recollect.domain.ids import CauseId, Rev
 from recollect.domain.item import Archived, Item, Visibility
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
-from recollect.holdings import Hit, Hits, Vector, Wanted
+from recollect.holdings import Hit, Hits, Listed, Vector, Wanted
+from recollect.policy.categories import AllBut, Allowed, Only, sides
+from recollect.read.category_rule import CategoryRule
 from tests.worlds import EVERYTHING, Told, World, numbers
 
 MODEL = "toy"
@@ -413,3 +415,44 @@ def test_the_order_is_that_of_the_floats(world: World):
         assert [hit.ref[2:] for hit in found[:20]] == [said[n].id for n in best[:20]]
         assert [hit.cosine for hit in found] == pytest.approx(exact[best], abs=5e-3)
         assert [hit.cosine for hit in found[:20]] == pytest.approx(exact[best[:20]], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        Only(frozenset({"tasks"})),
+        Only(frozenset({"tasks", "episode"})),
+        AllBut(frozenset({"knowledge"})),
+        AllBut(frozenset({"knowledge", "episode"})),
+    ],
+)
+def test_what_the_category_rule_withholds_is_neither_found_nor_counted(world: World, allowed: Allowed):
+    listed = Listed(*sides(allowed), allowed.holds("episode"))
+    _, said = world.say("bees fly", "bees hum")
+
+    def agrees() -> None:
+        asked = wanted("bees", listed=listed, filters=Filters(categories=listed.categories, without=listed.without))
+        found = world.store.find_events(world.tenant, asked)
+        shown = CategoryRule(world.store, world.tenant, None, allowed).shown(said)
+        assert {hit.ref[2:] for hit in found.hits} == {event.id for event in shown}
+        made = world.store.find_items(world.tenant, asked).hits
+        assert found.documents == found.frequency["bees"] == len(shown) + len(made)
+
+    agrees()
+    aside, told = world.tell("bees sting", category="knowledge"), world.tell("bees dance", category="tasks")
+    said += [aside.event, told.event]
+    agrees()
+    other = world.item(category="tasks")
+    version = world.version(other, aside.event, content="bees")
+    world.apply(Create(other), Derive(version))
+    agrees()
+    world.apply(change(world, told.item, category="knowledge"))
+    agrees()
+    thread = world.store.items_by_id(world.tenant, [said[0].item_id])[0].item
+    summary = world.version(thread, said[0], told.event, content="bees all over")
+    world.apply(Derive(summary))
+    assert items(world, "over") == [thread.id]
+    assert items(world, "over", listed=listed) == []
+    agrees()
+    world.apply(Discard(version), Withdraw(other))
+    agrees()

@@ -10,7 +10,7 @@ from recollect.domain.item import Item
 from recollect.domain.query import Filters
 from recollect.domain.scope import Principal, Sight
 from recollect.errors import ModelFailed
-from recollect.holdings import Hit, Known, Outline, Wanted
+from recollect.holdings import Hit, Known, Listed, Outline, Wanted
 from recollect.policy import access
 from recollect.policy.categories import EVERY_CATEGORY, EVIDENCE, AllBut, Allowed, Only, sides
 from recollect.policy.rank import Seen
@@ -103,7 +103,15 @@ class Look:
     def wanted(self, words: Sequence[str], vector: bytes | None, filters: Filters, limit: int) -> Wanted:
         """What the store is asked for, under what may be seen here."""
         embedder = self.embedder.name if self.embedder and vector is not None else None
-        return Wanted(words=words, vector=vector, embedder=embedder, filters=filters, sight=self.sight, limit=limit)
+        return Wanted(
+            words=words,
+            vector=vector,
+            embedder=embedder,
+            filters=filters,
+            sight=self.sight,
+            listed=None if self.listed == EVERY_CATEGORY else Listed(*sides(self.listed), self.listed.holds(EVIDENCE)),
+            limit=limit,
+        )
 
     def known(self, ids: Sequence[ItemId]) -> Known:
         """What ranking asks about these items: of their edges those to what may be read, whatever is asked for."""

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from recollect.domain.item import ANY_STATE
 from recollect.domain.query import Filters
-from recollect.domain.scope import Sight
-from recollect.holdings import Hit, Hits, Wanted
+from recollect.domain.scope import Readers, Sight
+from recollect.holdings import Hit, Hits, Listed, Wanted
 from recollect.store import privacy, rows
 from recollect.store.reading import Where, filtered, visible
 from recollect.store.speaking import SPEAKS
@@ -33,8 +33,8 @@ def of_episodes(filters: Filters) -> Filters:
     )
 
 
-def passing_events(filters: Filters, sight: Sight) -> Where:
-    """The condition that an event e of an episode i is live and passes."""
+def passing_events(filters: Filters, sight: Sight, listed: Listed | None = None) -> Where:
+    """The condition that an event e of an episode i is live and passes; with a list, that this does not withhold it."""
     where, values = _passing(of_episodes(filters), sight, privacy.found_events_for(sight.readers))
     if filters.role is not None:
         where.append("e.role = :event_role")
@@ -42,13 +42,58 @@ def passing_events(filters: Filters, sight: Sight) -> Where:
     if filters.valid_at is not None:
         where.append("e.ts <= :happened_by")
         values["happened_by"] = filters.valid_at
+    if listed is not None:
+        shown, more = _shown(listed, sight.readers)
+        where += shown
+        values |= more
     return ["not e.withdrawn", *where], values
 
 
-def passing_items(filters: Filters, sight: Sight) -> Where:
-    """The condition that a version v speaks for a live item i that passes."""
+def passing_items(filters: Filters, sight: Sight, listed: Listed | None = None) -> Where:
+    """The condition that a version v speaks for a live item i that passes; with a list, that it is of a category on it,
+    and tells of no thread what the list withholds."""
     where, values = _passing(filters, sight, privacy.speaking_for(sight.readers))
+    if listed is not None:
+        shown, more = _shown(listed, sight.readers)
+        where.append(_holds(listed))
+        where.append(
+            "(i.kind <> 'episode' or not exists (select 1 from witnesses t "
+            "join events e on e.tenant = :tenant and e.id = t.event_id "
+            f"where t.tenant = :tenant and t.version_id = v.id and not {shown[0]}))"
+        )
+        values |= more
     return [SPEAKS, *where], values
+
+
+def _shown(listed: Listed, readers: Readers) -> Where:
+    """The category rule, as a condition on an event e: no memory was made of it, or one of a category on the list."""
+    seen, values = privacy.versions_for(readers)
+    made = (
+        "select w.event_id from items i join versions v on v.tenant = :tenant and v.item_id = i.id "
+        "join versions c on c.tenant = :tenant and c.item_id = i.id and not c.withdrawn "
+        "join witnesses w on w.tenant = :tenant and w.version_id = c.id where i.tenant = :tenant "
+        f"and not i.withdrawn and i.kind <> 'episode' and {' and '.join([SPEAKS, *seen])}"
+    )
+    named = {"listed": sorted(listed.categories or ()), "unlisted": sorted(listed.without)}
+    if listed.evidence:
+        readable = f"exists ({made} and {_holds(listed)} and w.event_id = e.id)"
+        return [f"(not e.id in ({made} and not {_holds(listed)}) or {readable})"], {**values, **named}
+    return [f"(e.id in ({made} and {_holds(listed)}))"], {**values, **named}
+
+
+def _holds(listed: Listed) -> str:
+    """The condition that the category of an item i is on the list."""
+    return "(not i.category in :unlisted[])" if listed.categories is None else "(i.category in :listed[])"
+
+
+def any_unlisted(tx: Tx, listed: Listed) -> bool:
+    """Whether the tenant has anything of a category that is not on the list."""
+    found = tx.one(
+        f"select 1 from items i where i.tenant = :tenant and not {_holds(listed)} limit 1",
+        listed=sorted(listed.categories or ()),
+        unlisted=sorted(listed.without),
+    )
+    return found is not None
 
 
 def _passing(filters: Filters, sight: Sight, private: Where) -> Where:
@@ -57,9 +102,11 @@ def _passing(filters: Filters, sight: Sight, private: Where) -> Where:
     return ["not i.withdrawn", *wanted, *seen, *private[0]], {**values, **more, **private[1]}
 
 
-def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:
+def confirm_events(
+    tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight, listed: Listed | None = None
+) -> dict[Key, Row]:
     """Those of these events that a query may see: id, item, place, time, author."""
-    where, values = passing_events(filters, sight)
+    where, values = passing_events(filters, sight, listed)
     found = tx.all(
         f"select e.{engine.key}, e.id, e.item_id, e.seq, e.ts, e.author from events e "
         "join items i on i.tenant = :tenant and i.id = e.item_id "
@@ -70,9 +117,11 @@ def confirm_events(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters
     return {row[0]: row[1:] for row in found}
 
 
-def confirm_items(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight) -> dict[Key, Row]:
+def confirm_items(
+    tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters, sight: Sight, listed: Listed | None = None
+) -> dict[Key, Row]:
     """Those of these versions that speak for an item a query may see: the same."""
-    where, values = passing_items(filters, sight)
+    where, values = passing_items(filters, sight, listed)
     found = tx.all(
         f"select v.{engine.key}, v.id, i.id, 0, i.updated_at, '' from versions v "
         "join items i on i.tenant = :tenant and i.id = v.item_id "
@@ -83,7 +132,7 @@ def confirm_items(tx: Tx, engine: Engine, keys: Sequence[Key], filters: Filters,
     return {row[0]: row[1:] for row in found}
 
 
-_CONFIRM: Mapping[Sought, Callable[[Tx, Engine, Sequence[Key], Filters, Sight], dict[Key, Row]]] = {
+_CONFIRM: Mapping[Sought, Callable[[Tx, Engine, Sequence[Key], Filters, Sight, Listed | None], dict[Key, Row]]] = {
     Sought.EVENTS: confirm_events,
     Sought.ITEMS: confirm_items,
 }
@@ -94,16 +143,20 @@ def confirm(
 ) -> dict[Key, Row]:
     """The rows of those that pass, but for those that are known."""
     asked = [key for key in keys if key not in known]
-    return _CONFIRM[sought](tx, engine, asked, wanted.filters, wanted.sight) if asked else {}
+    return _CONFIRM[sought](tx, engine, asked, wanted.filters, wanted.sight, wanted.listed) if asked else {}
 
 
 def find(tx: Tx, engine: Engine, sought: Sought, wanted: Wanted) -> Hits:
-    """The best texts and the best vectors, united. Where too few of the candidates are confirmed, look further down."""
+    """The best texts and the best vectors, united. Where too few of the candidates are confirmed, look further down.
+
+    What a list withholds the engine does not propose. That is not confirmed here: who shows it asks the category rule.
+    """
     depth = wanted.limit
+    seen = wanted if wanted.listed is None else replace(wanted, listed=None)
     while True:
         proposed = engine.propose(tx, sought, wanted, depth)
         keys = list({**proposed.text, **proposed.cosine})
-        confirmed = {**proposed.confirmed, **confirm(tx, engine, sought, wanted, keys, proposed.confirmed)}
+        confirmed = {**proposed.confirmed, **confirm(tx, engine, sought, seen, keys, proposed.confirmed)}
         text = [key for key in proposed.text if key in confirmed][: wanted.limit]
         near = [key for key in proposed.cosine if key in confirmed][: wanted.limit]
         short_of_text = proposed.more_text and len(text) < wanted.limit

@@ -54,9 +54,12 @@ class Finder:
     def propose(self, tx: Tx, engine: Engine, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
         row = tx.one("select seq from tenants where tenant = :tenant")
         seq = int(row[0]) if row else 0
-        size = self._counts.size(tx, wanted.sight, seq)
+        listed = self._counts.withholding(tx, wanted.listed, seq)
+        wanted = wanted if listed == wanted.listed else replace(wanted, listed=listed)
+        size = self._counts.size(tx, wanted.sight, listed, seq)
         asked = {word: [text for p in phrases(word) if (text := folded(p)).strip()] for word in wanted.words}
-        known = self._counts.frequencies(tx, wanted.sight, [p for found in asked.values() for p in found], seq, size)
+        every = [p for found in asked.values() for p in found]
+        known = self._counts.frequencies(tx, wanted.sight, listed, every, seq, size)
         kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
         near = _Near(tx, sought, wanted, self._in) if wanted.vector is not None and wanted.embedder else None
         few = near is None or self._count_vectors(tx, wanted.embedder or "", seq) <= self._exact_up_to
@@ -173,7 +176,7 @@ class _Search:
         passing = passing_events if self._sought is Sought.EVENTS else passing_items
         name = "e" if self._sought is Sought.EVENTS else "v"
         table = "events e" if self._sought is Sought.EVENTS else "versions v"
-        where, values = passing(self._wanted.filters, self._wanted.sight)
+        where, values = passing(self._wanted.filters, self._wanted.sight, self._wanted.listed)
         # One memory after the other: few are expected, and the limit ends it where there are more.
         self._plan("off")
         found = self._tx.all(
@@ -239,7 +242,7 @@ class _Near:
     def compared(self, depth: int) -> dict[Key, float]:
         """One by one, those alone that pass."""
         passing = passing_events if self._sought is Sought.EVENTS else passing_items
-        where, values = passing(self._wanted.filters, self._wanted.sight)
+        where, values = passing(self._wanted.filters, self._wanted.sight, self._wanted.listed)
         looks = [
             f"select {name}.id as id, {self._apart} as apart from vectors x join {table} on {name}.tenant = :tenant "
             f"and {owner} join items i on i.tenant = :tenant and i.id = {name}.item_id "
@@ -298,4 +301,5 @@ class _Near:
 
 def _narrows(wanted: Wanted) -> bool:
     sight = wanted.sight
-    return wanted.filters != Filters() or sight.users is not None or sight.projects is not None
+    narrowed = wanted.filters != Filters() or wanted.listed is not None
+    return narrowed or sight.users is not None or sight.projects is not None

@@ -1,4 +1,5 @@
-"""How common words are among the texts that an asker may see, and how long those are: what others wrote moves no score.
+"""How common words are among the texts that an asker may read, and how long those are: what others wrote moves no
+score.
 
 Counts are remembered. Where a tenant has many entries they are counted anew only now and then.
 """
@@ -11,7 +12,8 @@ from recollect.domain.ids import TenantId
 from recollect.domain.item import ANY_STATE
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
-from recollect.store.finding import passing_events, passing_items
+from recollect.holdings import Listed
+from recollect.store.finding import any_unlisted, passing_events, passing_items
 from recollect.store.reading import Where
 from recollect.store.tx import Sought, Tx
 
@@ -66,24 +68,38 @@ class WordCounts:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._sizes: dict[tuple[TenantId, Sight], Size] = {}
-        self._counts: dict[tuple[TenantId, Sight, str], _Count] = {}
+        self._sizes: dict[tuple[TenantId, Sight, Listed | None], Size] = {}
+        self._unlisted: dict[tuple[TenantId, Listed], tuple[int, bool]] = {}
+        self._counts: dict[tuple[TenantId, Sight, Listed | None, str], _Count] = {}
 
-    def size(self, tx: Tx, sight: Sight, seq: int) -> Size:
-        known = self._sizes.get((tx.tenant, sight))
+    def size(self, tx: Tx, sight: Sight, listed: Listed | None, seq: int) -> Size:
+        known = self._sizes.get((tx.tenant, sight, listed))
         if known and known.seq <= seq <= (known.seq * _DRIFT if known.seq > _SMALL else known.seq):
             return known
-        events, event_length = self._measured(tx, Sought.EVENTS, sight)
-        versions, version_length = self._measured(tx, Sought.ITEMS, sight)
+        events, event_length = self._measured(tx, Sought.EVENTS, sight, listed)
+        versions, version_length = self._measured(tx, Sought.ITEMS, sight, listed)
         size = Size(seq, events + versions, event_length, version_length, self._alone(tx))
         with self._guard:
             if len(self._sizes) > _REMEMBERED:
                 self._sizes.clear()
-            self._sizes[tx.tenant, sight] = size
+            self._sizes[tx.tenant, sight, listed] = size
         return size
 
-    def _measured(self, tx: Tx, sought: Sought, sight: Sight) -> tuple[int, float]:
-        where, values = _passing(sought, sight)
+    def withholding(self, tx: Tx, listed: Listed | None, seq: int) -> Listed | None:
+        """The list, or None where there is nothing that it could withhold."""
+        if listed is None or not listed.evidence:
+            return listed
+        at, any = self._unlisted.get((tx.tenant, listed), (-1, False))
+        if not any and at != seq:
+            any = any_unlisted(tx, listed)
+            with self._guard:
+                if len(self._unlisted) > _REMEMBERED:
+                    self._unlisted.clear()
+                self._unlisted[tx.tenant, listed] = (seq, any)
+        return listed if any else None
+
+    def _measured(self, tx: Tx, sought: Sought, sight: Sight, listed: Listed | None) -> tuple[int, float]:
+        where, values = _passing(sought, sight, listed)
         row = tx.one(
             f"select count(*), avg(octets)::float8 from (select d.octets from {_OWN[sought]} "
             f"where i.tenant = :tenant and d.part = 0 and {' and '.join(where)} limit :most) as few",
@@ -101,31 +117,35 @@ class WordCounts:
         assert row is not None
         return 0 < float(row[1] or 0) <= 2 * row[0]
 
-    def frequencies(self, tx: Tx, sight: Sight, phrases: Sequence[str], seq: int, size: Size) -> dict[str, int]:
+    def frequencies(
+        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], seq: int, size: Size
+    ) -> dict[str, int]:
         """In how many of the texts that the asker may see each phrase is; about so where it is in many."""
         found: dict[str, int] = {}
         unknown: list[str] = []
         for phrase in dict.fromkeys(phrases):
-            known = self._counts.get((tx.tenant, sight, phrase))
+            known = self._counts.get((tx.tenant, sight, listed, phrase))
             if known and (known.seq == seq or (known.texts >= _COUNTED and _near(known.documents, size.documents))):
                 found[phrase] = known.texts
             else:
                 unknown.append(phrase)
         if unknown:
-            counted = self._counted(tx, sight, unknown, size)
+            counted = self._counted(tx, sight, listed, unknown, size)
             with self._guard:
                 if len(self._counts) > _REMEMBERED:
                     self._counts.clear()
                 for phrase, texts in counted.items():
-                    self._counts[tx.tenant, sight, phrase] = _Count(texts, seq, size.documents)
+                    self._counts[tx.tenant, sight, listed, phrase] = _Count(texts, seq, size.documents)
             found |= counted
         return found
 
-    def _counted(self, tx: Tx, sight: Sight, phrases: Sequence[str], size: Size) -> dict[str, int]:
+    def _counted(
+        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
+    ) -> dict[str, int]:
         counted = dict.fromkeys(phrases, 0)
         many: set[str] = set()
         for sought in Sought:
-            where, values = _passing(sought, sight)
+            where, values = _passing(sought, sight, listed)
             rows = tx.all(
                 "select asked.phrase, count(*), count(seen.ref) from (select given.phrase "
                 "from unnest(:phrases::text[]) as given (phrase) "
@@ -145,15 +165,17 @@ class WordCounts:
                 if texts >= _COUNTED:
                     many.add(phrase)
         if many:
-            counted |= self._estimated(tx, sight, sorted(many), size)
+            counted |= self._estimated(tx, sight, listed, sorted(many), size)
         return {phrase: min(texts, size.documents) for phrase, texts in counted.items()}
 
-    def _estimated(self, tx: Tx, sight: Sight, phrases: Sequence[str], size: Size) -> dict[str, int]:
+    def _estimated(
+        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
+    ) -> dict[str, int]:
         """By their share of the newest texts that the asker may see."""
         held = dict.fromkeys(phrases, 0)
         looked_at = 0
         for sought in Sought:
-            where, values = _passing(sought, sight)
+            where, values = _passing(sought, sight, listed)
             name = "e" if sought is Sought.EVENTS else "v"
             sample = (
                 f"(select d.tsv from {_OWN[sought]} where i.tenant = :tenant and d.part = 0 and {' and '.join(where)} "
@@ -175,8 +197,8 @@ class WordCounts:
         return {phrase: round(count * size.documents / max(looked_at, 1)) for phrase, count in held.items()}
 
 
-def _passing(sought: Sought, sight: Sight) -> Where:
-    return (passing_events if sought is Sought.EVENTS else passing_items)(_EVERYTHING, sight)
+def _passing(sought: Sought, sight: Sight, listed: Listed | None) -> Where:
+    return (passing_events if sought is Sought.EVENTS else passing_items)(_EVERYTHING, sight, listed)
 
 
 def _near(one: int, other: int) -> bool:

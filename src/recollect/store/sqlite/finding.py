@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
-from recollect.holdings import Wanted
+from recollect.holdings import Listed, Wanted
 from recollect.store.rarity import Phrase
 from recollect.store.sqlite.resident.catalog import NOTHING, Withheld
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes, unit
@@ -32,6 +32,9 @@ _MASKS = 8
 _SCORE = "bm25(texts, 1e-9, 1.0)"
 
 
+_Name = tuple[TenantId, int, Sight, Listed | None]
+
+
 class Finder:
     """What the indexes of one file propose. Safe to be asked by several threads."""
 
@@ -39,8 +42,8 @@ class Finder:
         self._newest = newest
         self._bits_above = bits_above
         self._tenants: OrderedDict[TenantId, Follower] = OrderedDict()
-        self._masks: OrderedDict[tuple[TenantId, int, Sought, Filters, Sight], Mask | None] = OrderedDict()
-        self._visibles: OrderedDict[tuple[TenantId, int, Sight], Visible] = OrderedDict()
+        self._masks: OrderedDict[tuple[_Name, Sought, Filters], Mask | None] = OrderedDict()
+        self._visibles: OrderedDict[_Name, Visible] = OrderedDict()
         self._guard = threading.Lock()
 
     def search(self, tx: Tx, words: Sequence[str], limit: int) -> list[tuple[str, float]]:
@@ -65,7 +68,7 @@ class Finder:
         with follower.lock:
             follower.follow(tx)
             question = _Question(tx, follower, sought, self._passing(tx, follower, sought, wanted), depth)
-            words = WordScores(tx, follower, self._visible(tx, follower, wanted.sight), wanted.words, _shared(tx))
+            words = WordScores(tx, follower, self._visible(tx, follower, wanted), wanted.words, _shared(tx))
             near = question.near(wanted.embedder, wanted.vector)
             text, more_text = words.best(sought, question.passing, depth, near.rows if near else [])
             cosine = question.cosines(near, list(text)) if near else {}
@@ -86,27 +89,29 @@ class Finder:
     def _passing(self, tx: Tx, follower: Follower, sought: Sought, wanted: Wanted) -> Mask | None:
         """Which texts pass, by their place in the catalog. None where all do."""
         withheld = follower.withheld(tx, sought, wanted.sight.readers)
+        shown = follower.shown(tx, wanted.listed, wanted.sight.readers)
         sight = _shared_sight(wanted.sight, [withheld])
-        name = (tx.tenant, follower.generation, sought, wanted.filters, sight)
+        name = ((tx.tenant, follower.generation, sight, wanted.listed if shown else None), sought, wanted.filters)
         with self._guard:
             if name in self._masks:
                 return self._masks[name]
-        made = follower.catalog.passing(sought, wanted.filters, sight, withheld)
+        made = follower.catalog.passing(sought, wanted.filters, sight, withheld, shown[sought] if shown else None)
         with self._guard:
             self._masks[name] = made
             while len(self._masks) > _MASKS:
                 self._masks.popitem(last=False)
         return made
 
-    def _visible(self, tx: Tx, follower: Follower, sight: Sight) -> Visible:
-        withheld = {sought: follower.withheld(tx, sought, sight.readers) for sought in Sought}
-        sight = _shared_sight(sight, withheld.values())
-        name = (tx.tenant, follower.generation, sight)
+    def _visible(self, tx: Tx, follower: Follower, wanted: Wanted) -> Visible:
+        withheld = {sought: follower.withheld(tx, sought, wanted.sight.readers) for sought in Sought}
+        shown = follower.shown(tx, wanted.listed, wanted.sight.readers)
+        sight = _shared_sight(wanted.sight, withheld.values())
+        name = (tx.tenant, follower.generation, sight, wanted.listed if shown else None)
         with self._guard:
             known = self._visibles.get(name)
         if known is not None:
             return known
-        made = visible(follower.catalog, sight, withheld)
+        made = visible(follower.catalog, sight, withheld, shown)
         with self._guard:
             self._visibles[name] = made
             while len(self._visibles) > _MASKS:

@@ -22,15 +22,21 @@ _EVERYTHING = Filters(states=ANY_STATE)
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """The texts that an asker may see: which of the catalog they are (None: all), how many, and how long on average."""
+    """The texts that an asker may read: which of the catalog they are (None: all), how many, and how long on
+    average."""
 
     masks: Mapping[Sought, Mask | None]
     documents: int
     lengths: Mapping[Sought, float]
 
 
-def visible(catalog: Catalog, sight: Sight, withheld: Mapping[Sought, Withheld]) -> Visible:
-    masks = {sought: catalog.passing(sought, _EVERYTHING, sight, withheld[sought]) for sought in Sought}
+def visible(
+    catalog: Catalog, sight: Sight, withheld: Mapping[Sought, Withheld], shown: Mapping[Sought, Mask] | None
+) -> Visible:
+    masks = {
+        sought: catalog.passing(sought, _EVERYTHING, sight, withheld[sought], shown[sought] if shown else None)
+        for sought in Sought
+    }
     octets = {
         sought: catalog.docs[sought]["octets"] if mask is None else catalog.docs[sought]["octets"][mask]
         for sought, mask in masks.items()

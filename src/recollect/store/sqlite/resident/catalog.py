@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from recollect.domain.query import Filters
 from recollect.domain.scope import Sight
+from recollect.holdings import Listed
 from recollect.store.finding import of_episodes
 from recollect.store.rows import micros
 from recollect.store.sqlite.resident.columns import Columns, Mask
@@ -165,8 +166,26 @@ class Catalog:
         at = np.minimum(np.searchsorted(known, rids), len(known) - 1)
         return np.where(known[at] == rids, at, -1)
 
-    def passing(self, sought: Sought, filters: Filters, sight: Sight, withheld: Withheld) -> Mask | None:
-        """Which events, or versions that speak, pass; None where all do."""
+    def places_of_items(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        return self.places(np.array(_keys(ids), "S16"))
+
+    def holds_all(self, listed: Listed) -> bool:
+        """Whether nothing is of a category that is not on the list."""
+        return listed.evidence and bool(self.on(listed).all())
+
+    def on(self, listed: Listed) -> Mask:
+        """Which items are of a category on the list."""
+        if listed.categories is None:
+            return ~self._any_of("category", listed.without)
+        return self._any_of("category", listed.categories)
+
+    def episodes(self) -> Mask:
+        return self._any_of("kind", ("episode",))
+
+    def passing(
+        self, sought: Sought, filters: Filters, sight: Sight, withheld: Withheld, among: Mask | None = None
+    ) -> Mask | None:
+        """Which events, or versions that speak, pass, among these; None where all do."""
         docs = self.docs[sought]
         if not self.items.size:
             return np.zeros(docs.size, np.bool_)
@@ -179,6 +198,8 @@ class Catalog:
         if withheld.rows:
             rows = self.places_of(sought, np.array(withheld.rows, np.int64))
             passed[rows[rows >= 0]] = False
+        if among is not None:
+            passed &= among
         if sought is Sought.ITEMS:
             passed &= self.items["speaker"][docs["item"]] == docs["rid"]
             return None if passed.all() else passed

@@ -1,7 +1,7 @@
 """Following a tenant's revision: what is kept of it in memory is loaded once, and caught up before every question."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
@@ -9,16 +9,20 @@ import numpy as np
 
 from recollect.domain.level import Level
 from recollect.domain.scope import Readers
+from recollect.holdings import Listed
 from recollect.store import privacy
 from recollect.store.speaking import SPEAKS
-from recollect.store.sqlite.resident import catalog
+from recollect.store.sqlite.resident import catalog, citations
 from recollect.store.sqlite.resident.catalog import NOTHING, Catalog, Withheld
+from recollect.store.sqlite.resident.citations import Citations
 from recollect.store.sqlite.resident.codes import BITS_ABOVE, Codes
+from recollect.store.sqlite.resident.columns import Mask
 from recollect.store.sqlite.resident.postings import Postings
 from recollect.store.tx import Row, Sought, Tx
 
 _TOO_MUCH = 5_000
 _BATCH = 1_024
+_LISTS = 8
 _OWNER = "substr(rtrim(rtrim(x.ref, '0123456789'), '.'), 3)"
 """The event that a chunk (c:<event>.<number>) is of."""
 
@@ -48,10 +52,14 @@ class Follower:
         self._codes: dict[tuple[str, int, Sought], Codes] = {}
         self._at: Position | None = None
         self._withheld: dict[tuple[Sought, frozenset[str]], Withheld] = {}
+        self._citations: Citations | None = None
+        self._shown: dict[tuple[Listed, Readers], Mapping[Sought, Mask] | None] = {}
 
     @property
     def nbytes(self) -> int:
-        return self.catalog.nbytes + self.postings.nbytes + sum(codes.nbytes for codes in self._codes.values())
+        cited = self._citations.nbytes if self._citations else 0
+        codes = sum(codes.nbytes for codes in self._codes.values())
+        return self.catalog.nbytes + self.postings.nbytes + cited + codes
 
     def codes(self, tx: Tx, embedder: str, dimension: int, sought: Sought) -> Codes:
         """The vectors of an embedder, loaded when it is first asked for."""
@@ -78,6 +86,7 @@ class Follower:
             self._catch_up(tx, known)
         self._at = now
         self._withheld = {}
+        self._shown = {}
         self.generation += 1
 
     def withheld(self, tx: Tx, sought: Sought, readers: Readers) -> Withheld:
@@ -90,6 +99,32 @@ class Follower:
             items = [row[0] for row in tx.all(f"select i.id from {privacy.PRIVATE_ITEMS}", **named)]
             self._withheld[sought, readers] = Withheld(tuple(rows), tuple(items))
         return self._withheld[sought, readers]
+
+    def shown(self, tx: Tx, listed: Listed | None, readers: Readers) -> Mapping[Sought, Mask] | None:
+        """Which texts a list does not withhold; None where it withholds none."""
+        if listed is None:
+            return None
+        unread = self.withheld(tx, Sought.ITEMS, readers)
+        name = (listed, readers if unread.rows else None)
+        if name not in self._shown:
+            made = None if self.catalog.holds_all(listed) else self._cited(tx).shown(listed, unread.rows)
+            if self.ahead:
+                return made
+            if len(self._shown) >= _LISTS:
+                self._shown.clear()
+            self._shown[name] = made
+        return self._shown[name]
+
+    def _cited(self, tx: Tx) -> Citations:
+        """What cites which event, loaded when it is first asked for."""
+        if self._citations is not None:
+            return self._citations
+        cited = Citations(self.catalog)
+        for batch in _batches(tx.each(citations.EVERY)):
+            cited.put(batch)
+        if not self.ahead:
+            self._citations = cited
+        return cited
 
     def _continues(self, tx: Tx, known: Position, now: Position) -> bool:
         """Whether what is known is a part of the journal that is there now. A file may have been put in its place, and
@@ -112,6 +147,7 @@ class Follower:
 
     def _load_catalog(self, tx: Tx) -> None:
         self.catalog = Catalog()
+        self._citations = None
         self.catalog.items.reserve(_count(tx, "select count(*) from items where tenant = :tenant"))
         for batch in _batches(tx.each(f"select {catalog.ITEM} from items i where i.tenant = :tenant order by i.id")):
             self.catalog.put_items(batch)
@@ -175,6 +211,9 @@ class Follower:
         if touched:
             self.catalog.put_speakers(tx.all(_SPEAKERS, ids=touched))
             self.postings.changed(place(Sought.ITEMS, row[0]) for row in tx.all(_VERSIONS, ids=touched))
+            if self._citations is not None:
+                self._citations.drop(touched)
+                self._citations.put(tx.all(citations.OF_ITEMS, ids=touched))
         for (embedder, _, sought), codes in self._codes.items():
             self._read_vectors(tx, codes, embedder, sought, after=known.rev)
 
