@@ -17,7 +17,7 @@ from recollect.domain.item import Artifact, ArtifactType, Episode, Fact
 from recollect.domain.query import Filters
 from recollect.domain.record import Open
 from recollect.domain.witness import bare
-from recollect.errors import Forbidden, Invalid, KeyReused
+from recollect.errors import Forbidden, KeyReused
 from recollect.jobs.kinds import KINDS
 from recollect.jobs.worker import Worker
 from recollect.models.local import LocalEmbedder
@@ -278,7 +278,7 @@ def test_a_memory_made_of_a_turn_goes_when_the_turn_is_taken_back(memory: Memory
 @pytest.mark.parametrize("text", ["", "   ", "a\x00b", "\ud800", "x" * 1_000_001])
 def test_bad_text_is_refused_with_words_and_nothing_is_written(memory: Memory, text: str):
     before = memory.head().rev
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="text"):
         memory.ingest([say("fine"), say(text)], wait=True, thread_id="a")
     assert memory.head().rev == before
 

@@ -59,7 +59,7 @@ def passing_items(filters: Filters, sight: Sight, listed: Listed | None = None) 
         where.append(
             "(i.kind <> 'episode' or not exists (select 1 from witnesses t "
             "join events e on e.tenant = :tenant and e.id = t.event_id "
-            f"where t.tenant = :tenant and t.version_id = v.id and not {shown[0]}))"
+            f"where t.tenant = :tenant and t.version_id = v.id and not ({shown[0]})))"
         )
         values |= more
     return [SPEAKS, *where], values
@@ -69,16 +69,16 @@ def _shown(listed: Listed, readers: Readers) -> Where:
     """The category rule, as a condition on an event e: no memory was made of it, or one of a category on the list."""
     seen, values = privacy.versions_for(readers)
     made = (
-        "select w.event_id from items i join versions v on v.tenant = :tenant and v.item_id = i.id "
-        "join versions c on c.tenant = :tenant and c.item_id = i.id and not c.withdrawn "
-        "join witnesses w on w.tenant = :tenant and w.version_id = c.id where i.tenant = :tenant "
-        f"and not i.withdrawn and i.kind <> 'episode' and {' and '.join([SPEAKS, *seen])}"
+        "exists (select 1 from witnesses w join versions c on c.tenant = :tenant and c.id = w.version_id "
+        "and not c.withdrawn join items i on i.tenant = :tenant and i.id = c.item_id and not i.withdrawn "
+        "and i.kind <> 'episode' join versions v on v.tenant = :tenant and v.item_id = i.id "
+        f"where w.tenant = :tenant and w.event_id = e.id and {' and '.join([SPEAKS, *seen])} and "
     )
+    listed_one, other = f"{made} {_holds(listed)})", f"{made} not {_holds(listed)})"
+    shown = f"not {other} or {listed_one}" if listed.evidence else listed_one
+    # As a case, each event is looked up by itself: PostgreSQL turned it into a join of everything, once for each row.
     named = {"listed": sorted(listed.categories or ()), "unlisted": sorted(listed.without)}
-    if listed.evidence:
-        readable = f"exists ({made} and {_holds(listed)} and w.event_id = e.id)"
-        return [f"(not e.id in ({made} and not {_holds(listed)}) or {readable})"], {**values, **named}
-    return [f"(e.id in ({made} and {_holds(listed)}))"], {**values, **named}
+    return [f"case when {shown} then 1 else 0 end = 1"], {**values, **named}
 
 
 def _holds(listed: Listed) -> str:
