@@ -194,14 +194,16 @@ def profile(writer: Writer, writes: int = 1000) -> None:
 
 def run(engine: str, writes: int, profiled: bool) -> dict[str, object]:
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="recollect-write-")))
+        folder, others = (
+            Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="recollect-write-"))) for _ in range(2)
+        )
         os.environ["RECOLLECT_HOME"] = str(folder)
         server = stack.enter_context(temporary_postgres()) if engine == "postgres" else None
         ours = stack.enter_context(recollect(server.url if server else str(folder / "memory.db")))
         writers = {
             "recollect": ours,
-            "langgraph_sqlite": stack.enter_context(langgraph(folder / "langgraph.db", "delete")),
-            "langgraph_sqlite_wal": stack.enter_context(langgraph(folder / "langgraph-wal.db", "wal")),
+            "langgraph_sqlite": stack.enter_context(langgraph(others / "langgraph.db", "delete")),
+            "langgraph_sqlite_wal": stack.enter_context(langgraph(others / "langgraph-wal.db", "wal")),
         }
         meter = Meter("recollect", server)
         measure(writers, writes, meter.around)

@@ -4,6 +4,7 @@ acknowledged, and what was acknowledged before is there."""
 import os
 import shutil
 import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from recollect.domain.ids import TenantId
 from recollect.errors import StoreDamaged, StoreError
 from recollect.store.sql import SqlStore
+from recollect.store.sqlite import files
 from recollect.store.sqlite.engine import SqliteEngine
 from tests.interfaces.served import serving
 from tests.worlds import DAWN, World
@@ -50,6 +52,30 @@ def test_a_file_that_goes_is_noticed_before_the_next_write(
             world.tell("lost, if it were acknowledged")
     with pytest.raises(StoreError, match="removed or replaced"):
         world.store.head(HOME)
+    store.close()
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("happening", [remove, replace, move_away])
+def test_a_file_that_goes_is_noticed_where_its_folder_was_at_rest(
+    tmp_path: Path, ending: str, happening: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+):
+    """Then one look at the folder stands for those at the files."""
+    monkeypatch.setattr(files, "_LONG_AGO", 50_000_000)
+    path = tmp_path / "memory.db"
+    store = SqlStore(SqliteEngine(path))
+    world = World(store, HOME)
+    store.create_tenant(HOME, at=DAWN)
+    time.sleep(0.2)
+    world.tell("the first thing")
+    looked: list[object] = []
+    with monkeypatch.context() as watched:
+        watched.setattr(files.Files, "_look", lambda self: looked.append(self))
+        world.tell("another")
+    assert not looked
+    happening(path.with_name(path.name + ending))
+    with pytest.raises(StoreDamaged, match="removed or replaced"):
+        world.tell("lost, if it were acknowledged")
     store.close()
 
 

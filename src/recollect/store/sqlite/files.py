@@ -4,11 +4,15 @@ SQLite holds on to a file that was removed, and writes to it: what is acknowledg
 a connection is open, SQLite itself neither removes nor replaces any of them."""
 
 import os
+import time
 from pathlib import Path
 
 from recollect.errors import StoreDamaged
 
 _Mark = tuple[int, int] | None
+
+_LONG_AGO = 2_500_000_000
+"""Nanoseconds: more than the clock of any file system takes from one time to the next."""
 
 
 class Files:
@@ -16,16 +20,34 @@ class Files:
 
     def __init__(self, path: Path) -> None:
         self._paths = (str(path), f"{path}-wal", f"{path}-shm")
+        # Where a link leads to another folder, or a folder tells no time of its changes, each file is looked at.
+        self._folder = os.path.dirname(path) or "." if os.name == "posix" and not os.path.islink(path) else ""
+        self._unchanged: tuple[int, int, int] | None = None
         self._marks: tuple[_Mark, ...] = self._look()
 
     def are_there(self) -> bool:
-        """Three looks at a directory: some microseconds. One that was not there yet may come."""
-        found = self._look()
-        if found == self._marks:
+        """A look at the folder, and at each file where anything came or went in it since. One that was not there yet
+        may come."""
+        folder = self._state()
+        if folder is not None and folder == self._unchanged:
             return True
+        found = self._look()
         expected = tuple(mark or now for mark, now in zip(self._marks, found, strict=True))
         self._marks = expected
-        return found == expected
+        there = found == expected
+        settled = folder is not None and time.time_ns() - folder[2] > _LONG_AGO
+        self._unchanged = folder if there and settled else None
+        return there
+
+    def _state(self) -> tuple[int, int, int] | None:
+        """Which folder it is, and when anything last came or went in it: nobody can set that time."""
+        if not self._folder:
+            return None
+        try:
+            found = os.stat(self._folder)
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def can_be_saved(self) -> bool:
         """Whether the log alone was removed, and nobody has written to another one: whoever opens the store begins
