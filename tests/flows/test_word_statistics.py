@@ -1,7 +1,7 @@
 """Scores come of what the asker may see. Two stores in which ana has the same memories, one of them full of what others
 wrote, give her the same answers, byte for byte, with the same scores and the same reasons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from recollect.domain.item import Visibility
 from recollect.domain.query import Answer, Query, Source
 from recollect.domain.scope import Principal, Role
 from recollect.memory import Memory
+from recollect.store.postgres import word_counts
 from recollect.store.sidecar import FileErasures, FileSeal
 from recollect.write.message import Message
 from tests.hunt import examples
@@ -71,28 +72,47 @@ def told(memory: Memory, question: str) -> list[Answer]:
     ]
 
 
-@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    own=st.lists(said, min_size=1, max_size=8, unique=True),
-    noise=st.lists(st.tuples(st.integers(0, 4), said), min_size=1, max_size=25),
-    question=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True).map(" ".join),
-)
-def test_what_others_write_moves_no_score(
-    store, tmp_path: Path, own: list[str], noise: list[tuple[int, str]], question
-):
-    answers: list[list[Answer]] = []
+OWN = st.lists(said, min_size=1, max_size=8, unique=True)
+NOISE = st.lists(st.tuples(st.integers(0, 4), said), min_size=1, max_size=25)
+QUESTION = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4, unique=True).map(" ".join)
+
+
+def told_alone_and_among_others(
+    store, beside: Path, own: Sequence[str], noise: Sequence[tuple[int, str]], question: str, asked_after: Set[int]
+) -> list[list[list[Answer]]]:
+    """What ana is told, once after each of these texts and at the end: alone, and with others who write between."""
+    answers: list[list[list[Answer]]] = []
     for others in ([], noise):
         world, elsewhere = new_world(store), new_world(store)
-        memory = ana(world, tmp_path)
-        writers = neighbours(world, elsewhere, tmp_path)
+        memory = ana(world, beside)
+        writers = neighbours(world, elsewhere, beside)
+        replies: list[list[Answer]] = []
         for place, text in enumerate(own):
             for number, words in others[place :: len(own)]:
                 writers[number](words)
             memory.remember(text, thread_id="a")
-            if place == len(own) // 2:
-                told(memory, question)
-        answers.append(told(memory, question))
-    assert answers[0] == answers[1]
+            if place in asked_after:
+                replies.append(told(memory, question))
+        answers.append([*replies, told(memory, question)])
+    return answers
+
+
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(own=OWN, noise=NOISE, question=QUESTION)
+def test_what_others_write_moves_no_score(store, tmp_path: Path, own, noise, question):
+    alone, among = told_alone_and_among_others(store, tmp_path, own, noise, question, {len(own) // 2})
+    assert alone == among
+
+
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(own=OWN, noise=NOISE, question=QUESTION)
+def test_nor_where_texts_are_many(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own, noise, question):
+    """As if a handful were thousands: figures are remembered for a while, and shares stand for counts."""
+    few = {"_COUNTED": 4, "_SAMPLE": 3, "_MOST": 6, "_SMALL": 3, "_COMMON": 2, "_TOLD": 1}
+    for name, most in few.items():
+        monkeypatch.setattr(word_counts, name, most)
+    alone, among = told_alone_and_among_others(store, tmp_path, own, noise, question, set(range(len(own))))
+    assert alone == among
 
 
 def test_an_edge_to_what_may_not_be_read_moves_no_score(store, tmp_path: Path):

@@ -198,7 +198,7 @@ def test_a_tenant_that_has_most_of_a_table_finds_its_own_alone(postgres_database
         for searching, said in ((world, own), (other, None)):
             found = {hit.ref[2:] for hit in searching.store.find_events(searching.tenant, asked).hits}
             assert found == said if said else len(found) == 3
-            assert engine._finder._counts._sizes[searching.tenant, EVERYTHING, None].alone is (searching is world)
+            assert engine._finder._counts._sizes[searching.tenant, EVERYTHING, None].size.alone is (searching is world)
     finally:
         engine.close()
 
@@ -237,7 +237,7 @@ def test_nothing_stays_in_the_session(engine: PostgresEngine):
 @pytest.mark.parametrize(
     "function",
     [
-        "recollect_frequencies(array['tea'], 9, false)",
+        "recollect_hits(array['tea'], 9, false)",
         "recollect_find(array['tea'], array[1.0], 'e:', 1, 9, null, false)",
     ],
 )

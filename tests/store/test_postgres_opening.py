@@ -193,6 +193,10 @@ def test_a_migration_that_somebody_else_is_at_is_waited_for_as_long_as_the_patie
 BEFORE_QUOTATIONS = (
     "drop table recollect.participants, recollect.private_events",
     "drop index recollect.items_private",
+    "drop index recollect.items_seen",
+    "set role recollect_search",
+    "drop function recollect.recollect_hits(text[], integer, boolean)",
+    "reset role",
     "alter table recollect.witnesses drop column quoted",
     "alter table recollect.events drop column names",
     "alter table recollect.versions drop column names",

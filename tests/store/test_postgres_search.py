@@ -105,7 +105,7 @@ def test_the_index_is_what_is_read_when_the_application_searches(crowded: psycop
 @pytest.mark.parametrize(
     "asked",
     [
-        "recollect_frequencies(array['word21', 'tea'], 100, false)",
+        "recollect_hits(array['word21', 'tea'], 100, false)",
         "recollect_find(array['word21', 'and more'], array[3.0, 1.0], 'e:', 20, 100, null, false)",
         "recollect_find(array['word21'], array[3.0], 'e:', 20, 100, array['e:1021', 'e:2021'], false)",
     ],

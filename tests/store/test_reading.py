@@ -368,6 +368,14 @@ def test_items_are_read_by_their_ids_withdrawn_or_not(world: World):
     assert world.store.items_by_id(world.tenant, []) == []
 
 
+def test_what_memories_say_is_told_in_the_order_asked(world: World):
+    """Not in whichever order the server comes by them: what is linked to would hang on it."""
+    said = [world.tell(f"Tea number {n}.").item.id for n in range(6)]
+    asked = [said[n] for n in (3, 0, 5, 1, 4, 2)]
+    assert list(world.store.speaking(world.tenant, [*asked[:3], ItemId("nobody"), *asked[3:]])) == asked
+    assert list(world.store.speaking(world.tenant, asked[::-1])) == asked[::-1]
+
+
 def test_versions_are_listed_oldest_first(world: World):
     told = world.tell()
     hints = [world.shorter(told.version, f"hint {n}") for n in range(3)]

@@ -19,7 +19,8 @@ _WIDTH = len(rows.VERSION.split(","))
 
 
 def speaking(tx: Tx, items: Sequence[ItemId], readers: Readers = None) -> Mapping[ItemId, tuple[Held, Version]]:
-    """Live items with the version that speaks for each; an item without one that these readers may see is left out."""
+    """Live items with the version that speaks for each, in the order asked; an item without one that these readers may
+    see is left out."""
     if not items:
         return {}
     seen, values = privacy.versions_for(readers)
@@ -30,8 +31,9 @@ def speaking(tx: Tx, items: Sequence[ItemId], readers: Readers = None) -> Mappin
         ids=list(items),
         **values,
     )
-    spoken = [(rows.read_version(row[:_WIDTH]), read_held(row[_WIDTH:])) for row in found]
-    return {held.item.id: (held, version) for version, held in spoken}
+    spoken = [(read_held(row[_WIDTH:]), rows.read_version(row[:_WIDTH])) for row in found]
+    by_id = {held.item.id: (held, version) for held, version in spoken}
+    return {id: by_id[id] for id in items if id in by_id}
 
 
 def outlines(tx: Tx, events: Sequence[EventId], readers: Readers = None) -> Mapping[EventId, Sequence[Outline]]:

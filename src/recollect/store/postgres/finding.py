@@ -1,10 +1,8 @@
 """Candidates on PostgreSQL: words out of GIN, vectors one by one or out of HNSW."""
 
-import threading
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 
-from recollect.domain.ids import TenantId
 from recollect.domain.query import Filters
 from recollect.holdings import Wanted
 from recollect.store.finding import confirm, passing_events, passing_items
@@ -17,14 +15,12 @@ from recollect.store.tx import Engine, Key, Proposed, Row, Sought, Tx
 from recollect.store.words import phrases
 
 EXACT_UP_TO = 5_000
-"""So many vectors of a tenant are compared one by one. Above it, an index proposes the nearest, whether they pass or
-not. Where few of those do, and no more than so many texts pass in all, these are compared one by one."""
+"""So many vectors in the asker's sight are compared one by one. Above it, an index proposes the nearest, whether they
+pass or not. Where few of those do, and no more than so many texts pass in all, these are compared one by one."""
 _AHEAD = 2
 """How much further down is looked at once where filters or sight narrow the question."""
 _DEEPEST = 20_000
 """How far down is looked where few pass and there are many of them."""
-_DRIFT = 1.25
-_SMALL = 5_000
 _WIDEST = 1_000
 _OWNER = "substr(rtrim(rtrim(x.ref, '0123456789'), '.'), 3)"
 _EVENT_OF = f"case when x.ref < 'd' then {_OWNER} else substr(x.ref, 3) end"
@@ -47,9 +43,7 @@ class Finder:
     def __init__(self, vectors_in: str, exact_up_to: int = EXACT_UP_TO) -> None:
         self._in = vectors_in
         self._exact_up_to = exact_up_to
-        self._guard = threading.Lock()
         self._counts = WordCounts()
-        self._vectors: dict[tuple[TenantId, str], tuple[int, int]] = {}
 
     def propose(self, tx: Tx, engine: Engine, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
         row = tx.one("select seq from tenants where tenant = :tenant")
@@ -62,7 +56,7 @@ class Finder:
         known = self._counts.frequencies(tx, wanted.sight, listed, every, seq, size)
         kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
         near = _Near(tx, sought, wanted, self._in) if wanted.vector is not None and wanted.embedder else None
-        few = near is None or self._count_vectors(tx, wanted.embedder or "", seq) <= self._exact_up_to
+        few = size.vectors <= self._exact_up_to
         search = _Search(tx, engine, sought, wanted, near, few, lambda *how: self._texts(tx, sought, kept, size, *how))
         found = search.narrowed(depth, self._exact_up_to) if _narrows(wanted) else search.plain(depth)
         text = found.text
@@ -73,10 +67,8 @@ class Finder:
             word: min(size.documents, min((known[p] for p in found if p in known), default=0))
             for word, found in asked.items()
         }
-        nearest = dict(sorted(cosine.items(), key=lambda pair: -pair[1]))
+        nearest = dict(sorted(cosine.items(), key=_best_first))
         return replace(found, text=text, cosine=nearest, documents=size.documents, frequency=frequency)
-
-    # -- words ----------------------------------------------------------------------------------------------
 
     def _texts(
         self,
@@ -95,25 +87,12 @@ class Finder:
             phrases=[phrase.text for phrase in kept],
             weights=[weight(phrase.frequency, size.documents) for phrase in kept],
             mark=sought.value,
-            average=size.average(sought),
+            average=size.texts[sought].length,
             depth=depth,
             among=among,
             alone=size.alone,
         )
         return {ref[2:]: score for ref, score in found}
-
-    # -- vectors --------------------------------------------------------------------------------------------
-
-    def _count_vectors(self, tx: Tx, embedder: str, seq: int) -> int:
-        count, at = self._vectors.get((tx.tenant, embedder), (0, -1))
-        if not (at >= 0 and at <= seq <= (at * _DRIFT if count > _SMALL else at)):
-            row = tx.one(
-                "select count(*) from vectors where tenant = :tenant and embedder = :embedder", embedder=embedder
-            )
-            count = int(row[0]) if row else 0
-            with self._guard:
-                self._vectors[tx.tenant, embedder] = (count, seq)
-        return count
 
 
 class _Search:
@@ -156,15 +135,17 @@ class _Search:
             least = min(len(text) if more_text else deep, len(best) if more else deep)
             further = int(1.3 * depth * deep / max(least, 1))
             if further > few // 5 and (listed := self._listed(few)) is not None:
-                text = self._texts(depth, [f"{self._sought.value}{id}" for id in listed])
+                text = self._texts(len(listed), [f"{self._sought.value}{id}" for id in listed])
                 best = self._near.of_texts(listed) if self._near else {}
                 more_text = more = False
                 break
             deep = min(max(2 * deep, further), _DEEPEST)
         if self._near and more and len(best) < depth:
             best, more = self._near.compared(depth), False
-        nearest = dict(sorted(best.items(), key=lambda pair: -pair[1])[:depth])
-        return replace(_proposed(dict(list(text.items())[:depth]), nearest, more_text, more), confirmed=passed)
+        nearest = dict(sorted(best.items(), key=_best_first)[:depth])
+        # Cut where it has enough, there are more: what the vectors bring besides is asked for its words then.
+        text, more_text = dict(list(text.items())[:depth]), more_text or len(text) > depth
+        return replace(_proposed(text, nearest, more_text, more), confirmed=passed)
 
     def _nearest(self, depth: int) -> dict[Key, float]:
         if self._near is None:
@@ -203,6 +184,11 @@ def _proposed(text: Mapping[Key, float], cosine: Mapping[Key, float], more_text:
 
 def _those(found: Mapping[Key, float], passed: Container[Key]) -> dict[Key, float]:
     return {id: score for id, score in found.items() if id in passed}
+
+
+def _best_first(found: tuple[Key, float]) -> tuple[float, str]:
+    """Where two are as near, the older: the server tells them in any order."""
+    return -found[1], str(found[0])
 
 
 class _Near:
@@ -250,7 +236,7 @@ class _Near:
             for table, name, owner in self._joins
         ]
         return self._best(
-            f"select id, 1 - apart from ({' union all '.join(looks)}) as near order by apart limit :depth",
+            f"select id, 1 - apart from ({' union all '.join(looks)}) as near order by apart, id limit :depth",
             depth=depth,
             **values,
         )

@@ -1,12 +1,13 @@
 """How common words are among the texts that an asker may read, and how long those are: what others wrote moves no
 score.
 
-Counts are remembered. Where a tenant has many entries they are counted anew only now and then.
+Every figure is a function of these texts alone, and so is the choice between counting and estimating. Where they are
+many, figures are remembered until they have grown by a quarter.
 """
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from recollect.domain.ids import TenantId
 from recollect.domain.item import ANY_STATE
@@ -19,48 +20,82 @@ from recollect.store.tx import Sought, Tx
 
 _EVERYTHING = Filters(states=ANY_STATE)
 _COUNTED = 2_000
-"""So many texts with a phrase are looked at one by one; beyond that, its share of the newest texts is taken for all."""
+"""So many texts with a phrase are counted one by one; beyond that, its share of the newest texts is taken for all."""
 _SAMPLE = 2_000
+_COMMON = 20
+"""A word that so many of the newest texts have is common: its share of them is taken for all. How often a phrase in
+fewer texts stands in many is not remembered, either: it may be a new word."""
+_TOLD = 5
 _MOST = 20_000
 """More texts than that are not counted: the weights of words no longer change much."""
-_DRIFT = 1.25
-_SMALL = 5_000
+_GROWTH = 0.25
+_SMALL = 500
+"""So many texts are looked through for every phrase, and anew whenever anything was written."""
 _REMEMBERED = 20_000
-_TEXTS = {
-    Sought.EVENTS: "docs d join events e on e.tenant = :tenant and e.id = substr(d.ref, 3) "
-    "join items i on i.tenant = :tenant and i.id = e.item_id",
-    Sought.ITEMS: "docs d join versions v on v.tenant = :tenant and v.id = substr(d.ref, 3) "
-    "join items i on i.tenant = :tenant and i.id = v.item_id",
-}
+_NAME = {Sought.EVENTS: "e", Sought.ITEMS: "v"}
 _OWN = {
-    Sought.EVENTS: "items i join events e on e.tenant = :tenant and e.item_id = i.id "
-    "join docs d on d.tenant = :tenant and d.ref = 'e:' || e.id",
-    Sought.ITEMS: "items i join versions v on v.tenant = :tenant and v.item_id = i.id "
-    "join docs d on d.tenant = :tenant and d.ref = 'v:' || v.id",
+    Sought.EVENTS: "items i join events e on e.tenant = :tenant and e.item_id = i.id",
+    Sought.ITEMS: "items i join versions v on v.tenant = :tenant and v.item_id = i.id",
 }
 """The texts by way of the memories they belong to."""
+_NAMED = {
+    Sought.EVENTS: "events e join items i on i.tenant = :tenant and i.id = e.item_id",
+    Sought.ITEMS: "versions v join items i on i.tenant = :tenant and i.id = v.item_id",
+}
+_LATEST = {
+    Sought.EVENTS: "(select n.* from events n where n.tenant = :tenant and n.item_id = written.item_id "
+    "order by n.seq desc limit written.entries) as e",
+    Sought.ITEMS: "(select n.* from versions n where n.tenant = :tenant and n.item_id = written.item_id "
+    "order by n.id desc limit written.entries) as v",
+}
+"""As many as the journal has entries of their memory."""
+_VECTORS = {Sought.EVENTS: "1 + json_array_length(e.chunks)", Sought.ITEMS: "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """How many texts of one kind an asker may see, how long they are on average, how many vectors they have, and which
+    is the newest."""
+
+    count: int
+    length: float
+    vectors: int
+    newest: str
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many texts an asker may see, and how long they are on average: as it was when the journal was this long."""
+    """What an asker may see. `common`: about how many texts have each common word, by its stem. `alone`: most rows of
+    its part of the table are the tenant's."""
 
-    seq: int
-    documents: int
-    events: float
-    versions: float
+    texts: Mapping[Sought, Texts]
+    common: Mapping[str, int]
     alone: bool
-    """Most rows of its part of the table are the tenant's."""
 
-    def average(self, sought: Sought) -> float:
-        return self.events if sought is Sought.EVENTS else self.versions
+    @property
+    def documents(self) -> int:
+        return sum(texts.count for texts in self.texts.values())
+
+    @property
+    def vectors(self) -> int:
+        return sum(texts.vectors for texts in self.texts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A size, and by how many texts it has grown since: looked at when the tenant's journal was this long."""
+
+    size: Size
+    seq: int
+    newest: Mapping[Sought, str]
+    grown: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Count:
     texts: int
     seq: int
-    documents: int
+    size: Size
 
 
 class WordCounts:
@@ -68,22 +103,25 @@ class WordCounts:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._sizes: dict[tuple[TenantId, Sight, Listed | None], Size] = {}
+        self._sizes: dict[tuple[TenantId, Sight, Listed | None], _Known] = {}
         self._unlisted: dict[tuple[TenantId, Listed], tuple[int, bool]] = {}
         self._counts: dict[tuple[TenantId, Sight, Listed | None, str], _Count] = {}
+        self._stems: dict[str, str | None] = {}
 
     def size(self, tx: Tx, sight: Sight, listed: Listed | None, seq: int) -> Size:
         known = self._sizes.get((tx.tenant, sight, listed))
-        if known and known.seq <= seq <= (known.seq * _DRIFT if known.seq > _SMALL else known.seq):
-            return known
-        events, event_length = self._measured(tx, Sought.EVENTS, sight, listed)
-        versions, version_length = self._measured(tx, Sought.ITEMS, sight, listed)
-        size = Size(seq, events + versions, event_length, version_length, self._alone(tx))
+        if known and known.seq == seq:
+            return known.size
+        if known and known.size.documents > _SMALL:
+            known = _followed(tx, sight, listed, known, seq)
+        if known is None or known.size.documents <= _SMALL or known.grown > known.size.documents * _GROWTH:
+            size = _measured(tx, sight, listed)
+            known = _Known(size, seq, {sought: texts.newest for sought, texts in size.texts.items()})
         with self._guard:
             if len(self._sizes) > _REMEMBERED:
                 self._sizes.clear()
-            self._sizes[tx.tenant, sight, listed] = size
-        return size
+            self._sizes[tx.tenant, sight, listed] = known
+        return known.size
 
     def withholding(self, tx: Tx, listed: Listed | None, seq: int) -> Listed | None:
         """The list, or None where there is nothing that it could withhold."""
@@ -98,108 +136,189 @@ class WordCounts:
                 self._unlisted[tx.tenant, listed] = (seq, any)
         return listed if any else None
 
-    def _measured(self, tx: Tx, sought: Sought, sight: Sight, listed: Listed | None) -> tuple[int, float]:
-        where, values = _passing(sought, sight, listed)
-        row = tx.one(
-            f"select count(*), avg(octets)::float8 from (select d.octets from {_OWN[sought]} "
-            f"where i.tenant = :tenant and d.part = 0 and {' and '.join(where)} limit :most) as few",
-            most=_MOST,
-            **values,
-        )
-        assert row is not None
-        return int(row[0]), max(1.0, float(row[1] or 1))
-
-    def _alone(self, tx: Tx) -> bool:
-        row = tx.one(
-            "select (select count(*) from docs where tenant = :tenant), (select c.reltuples from pg_catalog.pg_class c "
-            "where c.oid = (select d.tableoid from docs d where d.tenant = :tenant limit 1))"
-        )
-        assert row is not None
-        return 0 < float(row[1] or 0) <= 2 * row[0]
-
     def frequencies(
         self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], seq: int, size: Size
     ) -> dict[str, int]:
         """In how many of the texts that the asker may see each phrase is; about so where it is in many."""
-        found: dict[str, int] = {}
+        stems = self._stemmed(tx, phrases)
+        found = {phrase: size.common[stem] for phrase, stem in stems.items() if stem and stem in size.common}
         unknown: list[str] = []
         for phrase in dict.fromkeys(phrases):
             known = self._counts.get((tx.tenant, sight, listed, phrase))
-            if known and (known.seq == seq or (known.texts >= _COUNTED and _near(known.documents, size.documents))):
+            if known and known.size is size and (known.seq == seq or known.texts >= _COMMON):
                 found[phrase] = known.texts
-            else:
+            elif phrase not in found:
                 unknown.append(phrase)
         if unknown:
-            counted = self._counted(tx, sight, listed, unknown, size)
+            counted = _counted(tx, sight, listed, unknown, size)
             with self._guard:
                 if len(self._counts) > _REMEMBERED:
                     self._counts.clear()
                 for phrase, texts in counted.items():
-                    self._counts[tx.tenant, sight, listed, phrase] = _Count(texts, seq, size.documents)
+                    self._counts[tx.tenant, sight, listed, phrase] = _Count(texts, seq, size)
             found |= counted
-        return found
+        return {phrase: found[phrase] for phrase in dict.fromkeys(phrases)}
 
-    def _counted(
-        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
-    ) -> dict[str, int]:
-        counted = dict.fromkeys(phrases, 0)
-        many: set[str] = set()
-        for sought in Sought:
-            where, values = _passing(sought, sight, listed)
+    def _stemmed(self, tx: Tx, phrases: Sequence[str]) -> dict[str, str | None]:
+        """The word of the index that each phrase is looked for by; None for one of several words."""
+        unknown = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._stems]
+        stems = {phrase: self._stems[phrase] for phrase in phrases if phrase in self._stems}
+        if unknown:
             rows = tx.all(
-                "select asked.phrase, count(*), count(seen.ref) from (select given.phrase "
-                "from unnest(:phrases::text[]) as given (phrase) "
-                "where numnode(phraseto_tsquery('words', given.phrase)) > 0 offset 0) as asked "
-                "cross join lateral recollect_find("
-                "array[asked.phrase], array[1.0::float8], :mark, 1.0::float8, :most, null, :alone) as hit "
-                f"left join lateral (select d.ref from {_TEXTS[sought]} where d.tenant = :tenant and d.part = 0 "
-                f"and d.ref = hit.ref and {' and '.join(where)}) as seen on true group by asked.phrase",
-                phrases=list(phrases),
-                mark=sought.value,
-                most=_COUNTED,
-                alone=size.alone,
-                **values,
+                "select given.phrase, case when numnode(phraseto_tsquery('words', given.phrase)) = 1 "
+                "then (tsvector_to_array(to_tsvector('words', given.phrase)))[1] end "
+                "from unnest(:phrases::text[]) as given (phrase) where :tenant <> ''",
+                phrases=unknown,
             )
-            for phrase, texts, seen in rows:
-                counted[phrase] += int(seen)
-                if texts >= _COUNTED:
-                    many.add(phrase)
-        if many:
-            counted |= self._estimated(tx, sight, listed, sorted(many), size)
-        return {phrase: min(texts, size.documents) for phrase, texts in counted.items()}
+            with self._guard:
+                if len(self._stems) > _REMEMBERED:
+                    self._stems.clear()
+                self._stems |= dict(rows)
+            stems |= dict(rows)
+        return stems
 
-    def _estimated(
-        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
-    ) -> dict[str, int]:
-        """By their share of the newest texts that the asker may see."""
-        held = dict.fromkeys(phrases, 0)
-        looked_at = 0
-        for sought in Sought:
-            where, values = _passing(sought, sight, listed)
-            name = "e" if sought is Sought.EVENTS else "v"
-            sample = (
-                f"(select d.tsv from {_OWN[sought]} where i.tenant = :tenant and d.part = 0 and {' and '.join(where)} "
-                f"order by {name}.id desc limit :sample) as sample"
-            )
-            rows = tx.all(
-                f"select count(*), null from {sample} union all select count(*), asked.phrase from {sample}, "
-                "unnest(:phrases::text[]) as asked (phrase) "
-                "where sample.tsv @@ phraseto_tsquery('words', asked.phrase) group by asked.phrase",
-                phrases=list(phrases),
-                sample=_SAMPLE,
-                **values,
-            )
-            for count, phrase in rows:
-                if phrase is None:
-                    looked_at += int(count)
-                else:
-                    held[phrase] += int(count)
-        return {phrase: round(count * size.documents / max(looked_at, 1)) for phrase, count in held.items()}
+
+def _followed(tx: Tx, sight: Sight, listed: Listed | None, known: _Known, seq: int) -> _Known:
+    """How many texts have come that the asker may see: looked for where the journal tells of something new, and told by
+    being newer than the newest that was in sight."""
+    grown, newest = known.grown, dict(known.newest)
+    for sought in Sought:
+        where, values = _passing(sought, sight, listed)
+        name = _NAME[sought]
+        row = tx.one(
+            f"select count(*), max(id) from (select {name}.id from "
+            "(select j.item_id, count(*) as entries from journal j where j.tenant = :tenant and j.seq > :after "
+            "and j.item_id is not null group by j.item_id) as written "
+            f"cross join lateral {_LATEST[sought]} join items i on i.tenant = :tenant and i.id = {name}.item_id "
+            f"where {name}.id > :since and {' and '.join(where)}) as those",
+            after=known.seq,
+            since=newest[sought],
+            **values,
+        )
+        if row and row[0]:
+            grown, newest[sought] = grown + int(row[0]), row[1]
+    return replace(known, seq=seq, newest=newest, grown=grown)
+
+
+def _measured(tx: Tx, sight: Sight, listed: Listed | None) -> Size:
+    texts = {sought: _counted_up(tx, sought, sight, listed) for sought in Sought}
+    size = Size(texts, {}, _alone(tx))
+    return replace(size, common=_common(tx, sight, listed, texts)) if size.documents > _SMALL else size
+
+
+def _counted_up(tx: Tx, sought: Sought, sight: Sight, listed: Listed | None) -> Texts:
+    where, values = _passing(sought, sight, listed)
+    name = _NAME[sought]
+    row = tx.one(
+        "select count(*), avg(octets)::float8, sum(vectors), max(id) from ("
+        f"select {name}.id, d.octets, {_VECTORS[sought]} as vectors from {_OWN[sought]} "
+        f"join docs d on d.tenant = :tenant and d.part = 0 and d.ref = '{sought.value}' || {name}.id "
+        f"where i.tenant = :tenant and {' and '.join(where)} order by {name}.id desc limit :most) as newest",
+        most=_MOST,
+        **values,
+    )
+    assert row is not None
+    return Texts(int(row[0]), max(1.0, float(row[1] or 1)), int(row[2] or 0), row[3] or "")
+
+
+def _common(tx: Tx, sight: Sight, listed: Listed | None, texts: Mapping[Sought, Texts]) -> dict[str, int]:
+    """About how many texts have each common word: by their share of the newest."""
+    held: dict[str, int] = {}
+    shares: dict[str, float] = {}
+    for sought in Sought:
+        where, values = _passing(sought, sight, listed)
+        rows = tx.all(
+            f"select word.lexeme, count(*) from (select d.tsv from {_OWN[sought]} join docs d on d.tenant = :tenant "
+            f"and d.part = 0 and d.ref = '{sought.value}' || {_NAME[sought]}.id where i.tenant = :tenant "
+            f"and {' and '.join(where)} order by {_NAME[sought]}.id desc limit :sample) as newest, "
+            "unnest(newest.tsv) as word group by word.lexeme having count(*) >= :told",
+            sample=_SAMPLE,
+            told=_TOLD,
+            **values,
+        )
+        share = texts[sought].count / max(1, min(texts[sought].count, _SAMPLE))
+        for lexeme, count in rows:
+            held[lexeme] = held.get(lexeme, 0) + int(count)
+            shares[lexeme] = shares.get(lexeme, 0.0) + count * share
+    return {lexeme: round(shares[lexeme]) for lexeme, count in held.items() if count >= _COMMON}
+
+
+def _alone(tx: Tx) -> bool:
+    row = tx.one(
+        "select (select count(*) from docs where tenant = :tenant), (select c.reltuples from pg_catalog.pg_class c "
+        "where c.oid = (select d.tableoid from docs d where d.tenant = :tenant limit 1))"
+    )
+    assert row is not None
+    return 0 < float(row[1] or 0) <= 2 * row[0]
+
+
+def _counted(tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size) -> dict[str, int]:
+    """Where few texts have a phrase, whoever may see them, those of the asker are told out of the index; where many
+    have it, by looking through the asker's own."""
+    counted = dict.fromkeys(phrases, 0)
+    many = list(phrases)
+    if size.documents > _SMALL:
+        passing = {sought: _passing(sought, sight, listed) for sought in Sought}
+        seen = [
+            f"left join lateral (select {name}.id from {_NAMED[sought]} where {name}.tenant = :tenant "
+            f"and {name}.id = substr(hit.ref, 3) and hit.ref >= '{sought.value}' and hit.ref < '{sought.value}~' "
+            f"and {' and '.join(passing[sought][0])} offset 0) as seen_{name} on true"
+            for sought, name in _NAME.items()
+        ]
+        rows = tx.all(
+            "select hit.phrase, count(*), count(distinct seen_e.id) + count(distinct seen_v.id) "
+            f"from recollect_hits(:phrases, :most, :alone) as hit {' '.join(seen)} "
+            "where :tenant <> '' group by hit.phrase",
+            phrases=list(phrases),
+            most=_COUNTED,
+            alone=size.alone,
+            **{name: value for _, values in passing.values() for name, value in values.items()},
+        )
+        counted |= {phrase: int(own) for phrase, texts, own in rows if texts < _COUNTED}
+        many = sorted(phrase for phrase, texts, _ in rows if texts >= _COUNTED)
+    for sought in Sought:
+        for phrase, own in _looked_through(tx, sought, sight, listed, many, size).items():
+            counted[phrase] += own
+    return {phrase: min(texts, size.documents) for phrase, texts in counted.items()}
+
+
+def _looked_through(
+    tx: Tx, sought: Sought, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
+) -> dict[str, int]:
+    """In how many of the texts of one kind that the asker may see these phrases are; where it is in many, by their
+    share of the newest."""
+    if not phrases:
+        return {}
+    where, values = _passing(sought, sight, listed)
+    own = f"select {_NAME[sought]}.id from {_OWN[sought]} where i.tenant = :tenant and {' and '.join(where)}"
+    holds = (
+        f"exists (select 1 from docs d where d.tenant = :tenant and d.ref = '{sought.value}' || {{}}.id "
+        "and d.tsv @@ phraseto_tsquery('words', asked.phrase))"
+    )
+    asked = "unnest(:phrases::text[]) as asked (phrase)"
+    found = dict(
+        tx.all(
+            f"select asked.phrase, (select count(*) from ({own} and {holds.format(_NAME[sought])} limit :most) as few) "
+            f"from {asked}",
+            phrases=list(phrases),
+            most=_COUNTED,
+            **values,
+        )
+    )
+    if many := [phrase for phrase, count in found.items() if count >= _COUNTED]:
+        rows = tx.all(
+            f"select asked.phrase, count(*) from ({own} order by 1 desc limit :sample) as newest, {asked} "
+            f"where {holds.format('newest')} group by asked.phrase",
+            phrases=many,
+            sample=_SAMPLE,
+            **values,
+        )
+        shares = dict.fromkeys(many, _COUNTED)
+        for phrase, count in rows:
+            shares[phrase] = max(_COUNTED, count * size.texts[sought].count // _SAMPLE)
+        found |= shares
+    return {phrase: int(count) for phrase, count in found.items()}
 
 
 def _passing(sought: Sought, sight: Sight, listed: Listed | None) -> Where:
     return (passing_events if sought is Sought.EVENTS else passing_items)(_EVERYTHING, sight, listed)
-
-
-def _near(one: int, other: int) -> bool:
-    return one <= other * _DRIFT and other <= one * _DRIFT
