@@ -108,7 +108,7 @@ def test_what_others_write_moves_no_score(store, tmp_path: Path, own, noise, que
 @given(own=OWN, noise=NOISE, question=QUESTION)
 def test_nor_where_texts_are_many(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own, noise, question):
     """As if a handful were thousands: figures are remembered for a while, and shares stand for counts."""
-    few = {"_COUNTED": 4, "_SAMPLE": 3, "_MOST": 6, "_SMALL": 3, "_COMMON": 2, "_TOLD": 1}
+    few = {"_COUNTED": 4, "_SAMPLE": 3, "_MOST": 6, "_SMALL": 3, "_FIRST": 2, "_FEW": 9, "_COMMON": 2, "_TOLD": 1}
     for name, most in few.items():
         monkeypatch.setattr(word_counts, name, most)
     alone, among = told_alone_and_among_others(store, tmp_path, own, noise, question, set(range(len(own))))

@@ -187,7 +187,7 @@ def test_a_tenant_that_has_most_of_a_table_finds_its_own_alone(postgres_database
     engine = PostgresEngine(postgres_database)
     try:
         world = found_world(engine)
-        own = {event.id for event in fill(world, 300, 24)}
+        own = {event.id for event in fill(world, 600, 24)}
         with psycopg.connect(postgres_database, autocommit=True) as superuser:
             other = world
             while other is world or _part(superuser, other) != _part(superuser, world):

@@ -30,7 +30,11 @@ _MOST = 20_000
 """More texts than that are not counted: the weights of words no longer change much."""
 _GROWTH = 0.25
 _SMALL = 500
-"""So many texts are looked through for every phrase, and anew whenever anything was written."""
+"""So many texts are counted anew whenever anything was written."""
+_FIRST = 200
+"""Who may see no more looks through all of it where so many of the tenant's texts have a phrase."""
+_FEW = 5_000
+"""So many texts are read one after the other for it."""
 _REMEMBERED = 20_000
 _NAME = {Sought.EVENTS: "e", Sought.ITEMS: "v"}
 _OWN = {
@@ -181,44 +185,50 @@ class WordCounts:
 def _followed(tx: Tx, sight: Sight, listed: Listed | None, known: _Known, seq: int) -> _Known:
     """How many texts have come that the asker may see: looked for where the journal tells of something new, and told by
     being newer than the newest that was in sight."""
-    grown, newest = known.grown, dict(known.newest)
-    for sought in Sought:
+    looks: list[str] = []
+    given: dict[str, object] = {}
+    for sought, name in _NAME.items():
         where, values = _passing(sought, sight, listed)
-        name = _NAME[sought]
-        row = tx.one(
-            f"select count(*), max(id) from (select {name}.id from "
+        looks.append(
+            f"(select '{name}' as kind, count(*), max(id) from (select {name}.id from "
             "(select j.item_id, count(*) as entries from journal j where j.tenant = :tenant and j.seq > :after "
             "and j.item_id is not null group by j.item_id) as written "
             f"cross join lateral {_LATEST[sought]} join items i on i.tenant = :tenant and i.id = {name}.item_id "
-            f"where {name}.id > :since and {' and '.join(where)}) as those",
-            after=known.seq,
-            since=newest[sought],
-            **values,
+            f"where {name}.id > :since_{name} and {' and '.join(where)}) as those)"
         )
-        if row and row[0]:
-            grown, newest[sought] = grown + int(row[0]), row[1]
-    return replace(known, seq=seq, newest=newest, grown=grown)
+        given |= {**values, f"since_{name}": known.newest[sought]}
+    come = {
+        kind: (int(count), last) for kind, count, last in tx.all(" union all ".join(looks), after=known.seq, **given)
+    }
+    newest = {sought: come[name][1] or known.newest[sought] for sought, name in _NAME.items()}
+    return replace(known, seq=seq, newest=newest, grown=known.grown + sum(count for count, _ in come.values()))
 
 
 def _measured(tx: Tx, sight: Sight, listed: Listed | None) -> Size:
-    texts = {sought: _counted_up(tx, sought, sight, listed) for sought in Sought}
-    size = Size(texts, {}, _alone(tx))
-    return replace(size, common=_common(tx, sight, listed, texts)) if size.documents > _SMALL else size
+    texts = _counted_up(tx, sight, listed)
+    size = Size(texts, {}, alone=False)
+    if size.documents <= _SMALL:
+        return size
+    return replace(size, common=_common(tx, sight, listed, texts), alone=_alone(tx))
 
 
-def _counted_up(tx: Tx, sought: Sought, sight: Sight, listed: Listed | None) -> Texts:
-    where, values = _passing(sought, sight, listed)
-    name = _NAME[sought]
-    row = tx.one(
-        "select count(*), avg(octets)::float8, sum(vectors), max(id) from ("
-        f"select {name}.id, d.octets, {_VECTORS[sought]} as vectors from {_OWN[sought]} "
-        f"join docs d on d.tenant = :tenant and d.part = 0 and d.ref = '{sought.value}' || {name}.id "
-        f"where i.tenant = :tenant and {' and '.join(where)} order by {name}.id desc limit :most) as newest",
-        most=_MOST,
-        **values,
-    )
-    assert row is not None
-    return Texts(int(row[0]), max(1.0, float(row[1] or 1)), int(row[2] or 0), row[3] or "")
+def _counted_up(tx: Tx, sight: Sight, listed: Listed | None) -> dict[Sought, Texts]:
+    looks: list[str] = []
+    given: dict[str, object] = {}
+    for sought, name in _NAME.items():
+        where, values = _passing(sought, sight, listed)
+        looks.append(
+            f"(select '{name}' as kind, count(*), avg(octets)::float8, sum(vectors), max(id) from ("
+            f"select {name}.id, d.octets, {_VECTORS[sought]} as vectors from {_OWN[sought]} "
+            f"join docs d on d.tenant = :tenant and d.part = 0 and d.ref = '{sought.value}' || {name}.id "
+            f"where i.tenant = :tenant and {' and '.join(where)} order by {name}.id desc limit :most) as newest)"
+        )
+        given |= values
+    told = {kind: row for kind, *row in tx.all(" union all ".join(looks), most=_MOST, **given)}
+    return {
+        sought: Texts(int(count), max(1.0, float(length or 1)), int(vectors or 0), newest or "")
+        for sought, (count, length, vectors, newest) in ((sought, told[name]) for sought, name in _NAME.items())
+    }
 
 
 def _common(tx: Tx, sight: Sight, listed: Listed | None, texts: Mapping[Sought, Texts]) -> dict[str, int]:
@@ -256,28 +266,30 @@ def _counted(tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str]
     """Where few texts have a phrase, whoever may see them, those of the asker are told out of the index; where many
     have it, by looking through the asker's own."""
     counted = dict.fromkeys(phrases, 0)
-    many = list(phrases)
-    if size.documents > _SMALL:
-        passing = {sought: _passing(sought, sight, listed) for sought in Sought}
-        seen = [
+    enough = _COUNTED if size.documents > _SMALL else _FIRST
+    seen: list[str] = []
+    given: dict[str, object] = {}
+    for sought, name in _NAME.items():
+        where, values = _passing(sought, sight, listed)
+        seen.append(
             f"left join lateral (select {name}.id from {_NAMED[sought]} where {name}.tenant = :tenant "
             f"and {name}.id = substr(hit.ref, 3) and hit.ref >= '{sought.value}' and hit.ref < '{sought.value}~' "
-            f"and {' and '.join(passing[sought][0])} offset 0) as seen_{name} on true"
-            for sought, name in _NAME.items()
-        ]
-        rows = tx.all(
-            "select hit.phrase, count(*), count(distinct seen_e.id) + count(distinct seen_v.id) "
-            f"from recollect_hits(:phrases, :most, :alone) as hit {' '.join(seen)} "
-            "where :tenant <> '' group by hit.phrase",
-            phrases=list(phrases),
-            most=_COUNTED,
-            alone=size.alone,
-            **{name: value for _, values in passing.values() for name, value in values.items()},
+            f"and {' and '.join(where)} offset 0) as seen_{name} on true"
         )
-        counted |= {phrase: int(own) for phrase, texts, own in rows if texts < _COUNTED}
-        many = sorted(phrase for phrase, texts, _ in rows if texts >= _COUNTED)
-    for sought in Sought:
-        for phrase, own in _looked_through(tx, sought, sight, listed, many, size).items():
+        given |= values
+    rows = tx.all(
+        "select hit.phrase, count(*), count(distinct seen_e.id) + count(distinct seen_v.id) "
+        f"from recollect_hits(:phrases, :most, :alone) as hit {' '.join(seen)} where :tenant <> '' group by hit.phrase",
+        phrases=list(phrases),
+        most=enough,
+        alone=size.alone,
+        **given,
+    )
+    counted |= {phrase: int(own) for phrase, texts, own in rows if texts < enough}
+    many = sorted(phrase for phrase, texts, _ in rows if texts >= enough)
+    look = _looked_through if size.documents <= _FEW else _looked_for
+    for sought in Sought if many else ():
+        for phrase, own in look(tx, sought, sight, listed, many, size).items():
             counted[phrase] += own
     return {phrase: min(texts, size.documents) for phrase, texts in counted.items()}
 
@@ -285,10 +297,24 @@ def _counted(tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str]
 def _looked_through(
     tx: Tx, sought: Sought, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
 ) -> dict[str, int]:
-    """In how many of the texts of one kind that the asker may see these phrases are; where it is in many, by their
-    share of the newest."""
-    if not phrases:
-        return {}
+    """In how many of the texts of one kind that the asker may see these phrases are: each text is read once."""
+    where, values = _passing(sought, sight, listed)
+    name = _NAME[sought]
+    rows = tx.all(
+        f"with own as materialized (select d.ref, d.tsv from {_OWN[sought]} join docs d on d.tenant = :tenant "
+        f"and d.ref = '{sought.value}' || {name}.id where i.tenant = :tenant and {' and '.join(where)}) "
+        "select asked.phrase, count(distinct own.ref) from unnest(:phrases::text[]) as asked (phrase) "
+        "join own on own.tsv @@ phraseto_tsquery('words', asked.phrase) group by asked.phrase",
+        phrases=list(phrases),
+        **values,
+    )
+    return {phrase: int(count) for phrase, count in rows}
+
+
+def _looked_for(
+    tx: Tx, sought: Sought, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
+) -> dict[str, int]:
+    """The same where there are more texts, until enough are found; then by the share of the newest."""
     where, values = _passing(sought, sight, listed)
     own = f"select {_NAME[sought]}.id from {_OWN[sought]} where i.tenant = :tenant and {' and '.join(where)}"
     holds = (
@@ -296,15 +322,14 @@ def _looked_through(
         "and d.tsv @@ phraseto_tsquery('words', asked.phrase))"
     )
     asked = "unnest(:phrases::text[]) as asked (phrase)"
-    found = dict(
-        tx.all(
-            f"select asked.phrase, (select count(*) from ({own} and {holds.format(_NAME[sought])} limit :most) as few) "
-            f"from {asked}",
-            phrases=list(phrases),
-            most=_COUNTED,
-            **values,
-        )
+    rows = tx.all(
+        f"select asked.phrase, (select count(*) from ({own} and {holds.format(_NAME[sought])} limit :most) as few) "
+        f"from {asked}",
+        phrases=list(phrases),
+        most=_COUNTED,
+        **values,
     )
+    found = {phrase: int(count) for phrase, count in rows}
     if many := [phrase for phrase, count in found.items() if count >= _COUNTED]:
         rows = tx.all(
             f"select asked.phrase, count(*) from ({own} order by 1 desc limit :sample) as newest, {asked} "
@@ -313,11 +338,9 @@ def _looked_through(
             sample=_SAMPLE,
             **values,
         )
-        shares = dict.fromkeys(many, _COUNTED)
-        for phrase, count in rows:
-            shares[phrase] = max(_COUNTED, count * size.texts[sought].count // _SAMPLE)
-        found |= shares
-    return {phrase: int(count) for phrase, count in found.items()}
+        shares = {phrase: int(count) * size.texts[sought].count // _SAMPLE for phrase, count in rows}
+        found |= {phrase: max(_COUNTED, shares.get(phrase, 0)) for phrase in many}
+    return found
 
 
 def _passing(sought: Sought, sight: Sight, listed: Listed | None) -> Where:
