@@ -51,6 +51,20 @@ def test_a_job_is_claimed_whole(world: World, kind: str):
     assert (found.job, found.leased, found.attempts, found.done_at) == (job, True, 1, None)
 
 
+@pytest.mark.parametrize("column", ["payload", "state"])
+def test_a_job_that_cannot_be_read_is_parked_and_the_next_is_done(world: World, kind: str, column: str):
+    """Jobs are in no chain: whoever has the file can write anything there, and no worker may stop at it."""
+    bad, good = queued(world, kind, "bad"), queued(world, kind, "good")
+    with world.store._engine.write(world.tenant) as tx:
+        tx.run(f"update jobs set {column} = '[7]' where tenant = :tenant and id = :id", id=bad.id)
+    assert claim(world, kind).job == good
+    assert claim(world, kind) is None
+    [parked] = [found for found in world.store.jobs(world.tenant) if found.job.id == bad.id]
+    assert parked.failed_at
+    assert not parked.leased
+    assert "cannot be read" in parked.last_error
+
+
 def test_a_job_is_held_by_one_worker_until_its_lease_runs_out(world: World, kind: str):
     queued(world, kind)
     now = world.clock.now()

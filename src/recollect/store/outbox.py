@@ -4,7 +4,6 @@ A lease is for one step. `lease_until` means that nobody takes the job before th
 token, or it waits out a failure. `not_before` is the time that was asked for, so a failure never moves a schedule.
 """
 
-import json
 import os
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -15,7 +14,7 @@ from recollect.domain.ids import TenantId
 from recollect.domain.job import Advance, Finish, Job, JobStatus, Leased, Step
 from recollect.errors import LeaseLost
 from recollect.store import rows, turns
-from recollect.store.tx import Outbox, Tx
+from recollect.store.tx import Outbox, Row, Tx
 
 _OPEN = "jobs.done_at is null and jobs.failed_at is null"
 _HELD = "tenant = :tenant and id = :id and lease_token = :token"
@@ -87,8 +86,37 @@ def _next_time(job: Job, at: datetime) -> datetime:
 
 
 def claim(box: Outbox, *, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int) -> Leased | None:
-    """Take the job that has been due for longest, unless its tenant has `cap` running already."""
-    token = os.urandom(16).hex()
+    """Take the job that has been due for longest, unless its tenant has `cap` running already. One that cannot be read
+    is parked for people: every worker would stop at it."""
+    while True:
+        token = os.urandom(16).hex()
+        row = _claimed(box, token, now, lease, kinds, cap)
+        if row is None:
+            return None
+        tenant, step, state, attempts, *job = row
+        try:
+            return Leased(
+                tenant=TenantId(tenant),
+                job=rows.read_job(tuple(job)),
+                step=step,
+                state=rows.read_object(state),
+                attempts=attempts,
+                token=token,
+                lease_until=now + lease,
+            )
+        except ValueError as error:
+            box.all(
+                "update jobs set lease_token = null, lease_until = null, failed_at = :now, last_error = :error "
+                "where tenant = :tenant and id = :id and lease_token = :token returning id",
+                now=now,
+                error=f"its row cannot be read: {error}"[:500],
+                tenant=tenant,
+                id=job[0],
+                token=token,
+            )
+
+
+def _claimed(box: Outbox, token: str, now: datetime, lease: timedelta, kinds: Sequence[str], cap: int) -> Row | None:
     # Whether it is free is asked twice: where rows are locked one by one, it may have been finished since the first.
     # It is `=` and not `in`: PostgreSQL would ask the inner question once for every job there is.
     found = box.all(
@@ -105,18 +133,7 @@ def claim(box: Outbox, *, now: datetime, lease: timedelta, kinds: Sequence[str],
         kinds=list(kinds),
         cap=cap,
     )
-    if not found:
-        return None
-    tenant, step, state, attempts, *job = found[0]
-    return Leased(
-        tenant=TenantId(tenant),
-        job=rows.read_job(tuple(job)),
-        step=step,
-        state=json.loads(state),
-        attempts=attempts,
-        token=token,
-        lease_until=now + lease,
-    )
+    return found[0] if found else None
 
 
 def renew(tx: Tx, leased: Leased, *, now: datetime, lease: timedelta) -> bool:
@@ -172,14 +189,28 @@ def list_jobs(tx: Tx, open_only: bool = False, key: str | None = None) -> list[J
     return [
         JobStatus(
             tenant=tx.tenant,
-            job=rows.read_job(tuple(job)),
+            job=_readable(tuple(job)),
             step=step,
             attempts=attempts,
             leased=bool(leased),
             done_at=rows.moment(done_at),
             failed_at=rows.moment(failed_at),
             last_error=last_error,
-            state=json.loads(state),
+            state=rows.read_object(state) if _is_object(state) else {},
         )
         for step, state, attempts, leased, done_at, failed_at, last_error, *job in found
     ]
+
+
+def _readable(row: Row) -> Job:
+    """A job, without a payload that cannot be read: it is parked by who comes to do it."""
+    id, kind, key, payload, *when = row
+    return rows.read_job((id, kind, key, payload if _is_object(payload) else "{}", *when))
+
+
+def _is_object(text: str) -> bool:
+    try:
+        rows.read_object(text)
+    except ValueError:
+        return False
+    return True

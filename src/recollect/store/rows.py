@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from recollect.domain import codec
 from recollect.domain import version as versions
@@ -370,14 +370,25 @@ def job_columns(job: Job) -> dict[str, object]:
     }
 
 
+def read_object(text: str) -> Mapping[str, object]:
+    """Of a job; ValueError where it is none."""
+    try:
+        loaded: object = json.loads(text)
+    except (TypeError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(loaded, dict):
+        raise ValueError("not an object")
+    return cast(Mapping[str, object], loaded)
+
+
 def read_job(row: Row) -> Job:
+    """Raises ValueError where its payload cannot be read: jobs are in no chain, and anybody may have had the file."""
     id, kind, key, payload, not_before, every_s = row
-    loaded: Mapping[str, object] = json.loads(payload)
     return Job(
         id=JobId(id),
         kind=kind,
         key=key,
-        payload=loaded,
+        payload=read_object(payload),
         not_before=moment(not_before),
         every=None if every_s is None else timedelta(seconds=every_s),
     )
