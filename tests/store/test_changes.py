@@ -55,7 +55,7 @@ from recollect.domain.record import (
     family,
 )
 from recollect.domain.witness import ChunkWitness, EventWitness, RangeWitness
-from recollect.errors import Gone, Invalid, NotFound, Stale
+from recollect.errors import Gone, Invalid, NotFound, Stale, StoreDamaged
 from tests.worlds import DAWN, MIRA, World
 
 # -- one example of every kind ------------------------------------------------------------------------------
@@ -805,3 +805,12 @@ def test_what_was_erased_does_not_come_back(world: World):
         world.apply(Append(told.event))
     assert isinstance(world.held(episode).item.state, Active)
     assert MIRA.id == world.journal()[-1].header.actor
+
+
+def test_an_entry_that_cannot_be_read_says_where_it_is(world: World):
+    told = world.tell("Ana drinks tea.")
+    with world.store._engine.write(world.tenant) as tx:
+        tx.run("update journal set actor_role = 'adminx' where tenant = :tenant and seq = 1")
+    with pytest.raises(StoreDamaged, match=r"entry 1 of the journal cannot be read.*verify --deep"):
+        world.store.entries(world.tenant)
+    assert world.store.item(world.tenant, told.item.id)

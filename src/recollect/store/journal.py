@@ -9,10 +9,10 @@ from typing import Protocol
 from recollect.domain.change import Change, Undo, operation
 from recollect.domain.codec import canonical
 from recollect.domain.ids import CauseId, EventId, ItemId, Rev, Seq
-from recollect.domain.journal import Body, Entry, Header, body_hash, body_text, header_hash, mark_hash
+from recollect.domain.journal import UNREADABLE, Body, Entry, Header, body_hash, body_text, header_hash, mark_hash
 from recollect.domain.refs import item_of, name_of, refs
 from recollect.domain.scope import Actor, Scope
-from recollect.errors import NotFound
+from recollect.errors import NotFound, StoreDamaged
 from recollect.store import rows
 from recollect.store.tx import Tx
 
@@ -217,8 +217,14 @@ def _last_seq_of(tx: Tx, rev: Rev) -> Seq:
 
 def read_entry(row: tuple[object, ...]) -> Entry:
     *header, hash, nonce, body = row
-    return Entry(
-        rows.read_header(tuple(header)),
-        str(hash),
-        None if nonce is None or body is None else Body(bytes(nonce), str(body)),  # type: ignore[arg-type]
-    )
+    try:
+        return Entry(
+            rows.read_header(tuple(header)),
+            str(hash),
+            None if nonce is None or body is None else Body(bytes(nonce), str(body)),  # type: ignore[arg-type]
+        )
+    except UNREADABLE as error:
+        raise StoreDamaged(
+            f"entry {header[0]} of the journal cannot be read",
+            "`recollect verify --deep` tells what was changed; `recollect restore` takes a backup.",
+        ) from error
