@@ -10,6 +10,7 @@ import pytest
 from recollect import open_memory
 from recollect.domain.ids import short
 from recollect.domain.record import Retention, Rules
+from recollect.interfaces.cli import moving
 from tests.interfaces.conftest import CommandLine, Tamper
 
 
@@ -235,6 +236,19 @@ def test_what_is_no_text_is_no_export(filled: CommandLine, place: Path, store: P
     refused = filled("import", store, "--tenant", "copy")
     assert refused.code == 1
     assert "not UTF-8" in refused.err or "not JSON" in refused.err
+
+
+def test_a_line_without_end_is_not_read_to_its_end(filled: CommandLine, place: Path, monkeypatch: pytest.MonkeyPatch):
+    longest = max(len(line.encode()) for line in filled.do("export").out.splitlines(keepends=True))
+    exported = place / "tenant.jsonl"
+    filled.do("export", exported)
+    monkeypatch.setattr(moving, "_LONGEST", longest)
+    filled.do("import", exported, "--tenant", "copy")
+    monkeypatch.setattr(moving, "_LONGEST", longest - 1)
+    refused = filled("import", exported, "--tenant", "another")
+    assert refused.code == 1
+    assert "is longer than" in refused.err
+    assert "there is no tenant 'another'" in filled("show", "--tenant", "another").err
 
 
 def test_what_was_erased_since_an_export_stays_erased(filled: CommandLine, place: Path):

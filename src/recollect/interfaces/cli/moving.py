@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 commands = Commands()
 
+_LONGEST = 256 << 20
+"""No line of an export comes near it, however much one entry of the journal tells."""
+
 
 @commands.command("verify")
 def verify(
@@ -161,8 +164,12 @@ def _source(file: str) -> Generator[Iterator[str]]:
             yield _decoded(opened, file)
 
 
-def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    for number, line in enumerate(lines, 1):
+def _decoded(file: IO[bytes], name: str) -> Iterator[str]:
+    for number, line in enumerate(iter(lambda: file.readline(_LONGEST + 1), b""), 1):
+        if len(line) > _LONGEST:
+            raise Invalid(
+                f"line {number} of {name} is longer than {_LONGEST >> 20} MiB", "This is not a Recollect export."
+            )
         try:
             yield line.decode()
         except UnicodeDecodeError:
