@@ -43,6 +43,7 @@ _SHORT = re.compile(r"\b[0-9a-f]{8}\b")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d):\d\d(?:\.\d+)?")
 _SINCE = re.compile(r"since rev \d+")
 _EXAMPLES = 5
+_TOLD_EVERY = 1_000
 _MINUTES = 2
 """Between two operations: threads fall silent, nights pass; nothing is forgotten yet for want of use."""
 
@@ -132,6 +133,10 @@ class Drive:
                 self._work()
             if number % 150 == 0:
                 self._erase()
+            if number % _TOLD_EVERY == 0:
+                found = self.found
+                told = f"{found.texts} texts, {found.counts} counts; ids are told at the end"
+                print(f"operation {number}/{operations}: {told}", file=sys.stderr, flush=True)
         self._judge_ids()
         return self.found
 
