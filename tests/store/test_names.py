@@ -89,9 +89,13 @@ def test_an_old_database_finds_by_names_when_it_is_opened(postgres_url: str):
             assert world.found("garten") == []
         with psycopg.connect(url, autocommit=True) as connection:
             for statement in (
+                "drop index recollect.items_seen",
+                "set role recollect_search",
+                "drop function recollect.recollect_hits(text[], integer, boolean)",
+                "reset role",
                 "alter table recollect.events drop column names",
                 "alter table recollect.versions drop column names",
-                "delete from recollect.recollect_schema where version = 6",
+                "delete from recollect.recollect_schema where version >= 6",
             ):
                 connection.execute(statement.encode())
         with closing(SqlStore(PostgresEngine(url))) as again:

@@ -109,7 +109,7 @@ def tenant(store: Store, erasures: Erasures, name: TenantId, now: datetime) -> I
     """How one tenant is: its journal, its jobs, and what was erased of it."""
     for subject, look in (
         (f"journal of {name}", lambda: _journal(store, name)),
-        (f"jobs of {name}", lambda: _jobs(store.jobs(name), now)),
+        (f"jobs of {name}", lambda: _jobs(store.jobs(name), name, now)),
         (f"erasures of {name}", lambda: _erasures(store, erasures, name)),
     ):
         try:
@@ -117,12 +117,16 @@ def tenant(store: Store, erasures: Erasures, name: TenantId, now: datetime) -> I
         except RecollectError as error:
             verdict, found, help = Verdict.ILL, error.what, error.help
         except UNREADABLE:
-            verdict, found = Verdict.ILL, "holds what no Recollect wrote"
-            help = f"See what it is: recollect verify --deep --tenant {name}"
+            verdict, found, help = _foreign(name)
         yield Check(subject, verdict, found, help)
 
 
 Told = tuple[Verdict, str, str]
+
+
+def _foreign(name: TenantId) -> Told:
+    help = f"See what it is: recollect verify --deep --tenant {name}"
+    return Verdict.ILL, "holds what no Recollect wrote", help
 
 
 def _journal(store: Store, name: TenantId) -> Told:
@@ -134,7 +138,9 @@ def _journal(store: Store, name: TenantId) -> Told:
     return Verdict.ILL, found, f"See all: recollect verify --tenant {name}"
 
 
-def _jobs(jobs: Sequence[JobStatus], now: datetime) -> Told:
+def _jobs(jobs: Sequence[JobStatus], name: TenantId, now: datetime) -> Told:
+    if not all(status.readable for status in jobs):
+        return _foreign(name)
     parked = [status for status in jobs if status.failed_at]
     waiting = [status for status in jobs if not status.failed_at and not status.done_at]
     overdue = [status for status in waiting if status.job.not_before < now - OVERDUE]

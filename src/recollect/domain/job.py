@@ -73,6 +73,8 @@ class JobStatus:
     last_error: str | None
     state: Mapping[str, object] = field(default_factory=dict[str, object])
     """What its next step starts from."""
+    readable: bool = True
+    """Whether its row is one that a Recollect wrote."""
 
     @property
     def progress(self) -> tuple[int, int] | None:

@@ -186,26 +186,25 @@ def list_jobs(tx: Tx, open_only: bool = False, key: str | None = None) -> list[J
         f"where {' and '.join(where)} order by not_before, id",
         **({"key": key} if key else {}),
     )
-    return [
-        JobStatus(
-            tenant=tx.tenant,
-            job=_readable(tuple(job)),
-            step=step,
-            attempts=attempts,
-            leased=bool(leased),
-            done_at=rows.moment(done_at),
-            failed_at=rows.moment(failed_at),
-            last_error=last_error,
-            state=rows.read_object(state) if _is_object(state) else {},
-        )
-        for step, state, attempts, leased, done_at, failed_at, last_error, *job in found
-    ]
+    return [_status(tx, row) for row in found]
 
 
-def _readable(row: Row) -> Job:
-    """A job, without a payload that cannot be read: it is parked by who comes to do it."""
-    id, kind, key, payload, *when = row
-    return rows.read_job((id, kind, key, payload if _is_object(payload) else "{}", *when))
+def _status(tx: Tx, row: Row) -> JobStatus:
+    """What cannot be read of it is left out: who comes to do it parks it."""
+    step, state, attempts, leased, done_at, failed_at, last_error, id, kind, key, payload, *when = row
+    readable = {text: _is_object(text) for text in (payload, state)}
+    return JobStatus(
+        tenant=tx.tenant,
+        job=rows.read_job((id, kind, key, payload if readable[payload] else "{}", *when)),
+        step=step,
+        attempts=attempts,
+        leased=bool(leased),
+        done_at=rows.moment(done_at),
+        failed_at=rows.moment(failed_at),
+        last_error=last_error,
+        state=rows.read_object(state) if readable[state] else {},
+        readable=all(readable.values()),
+    )
 
 
 def _is_object(text: str) -> bool:
