@@ -53,7 +53,7 @@ class Finder:
         size = self._counts.size(tx, wanted.sight, listed, seq)
         asked = {word: [text for p in phrases(word) if (text := folded(p)).strip()] for word in wanted.words}
         every = [p for found in asked.values() for p in found]
-        known = self._counts.frequencies(tx, wanted.sight, listed, every, seq, size)
+        known = self._counts.frequencies(tx, wanted.sight, listed, every, seq)
         kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
         near = _Near(tx, sought, wanted, self._in) if wanted.vector is not None and wanted.embedder else None
         few = size.vectors <= self._exact_up_to

@@ -7,7 +7,7 @@ many, figures are remembered until they have grown by a quarter.
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from recollect.domain.ids import TenantId
 from recollect.domain.item import ANY_STATE
@@ -35,6 +35,10 @@ _FIRST = 200
 """Who may see no more looks through all of it where so many of the tenant's texts have a phrase."""
 _FEW = 5_000
 """So many texts are read one after the other for it."""
+_ASKERS = 1_000
+"""So many askers are remembered, those who asked last, and so many phrases of each: nobody's questions make the server
+forget what it counted for somebody else, unless they are a crowd."""
+_PHRASES = 1_000
 _REMEMBERED = 20_000
 _NAME = {Sought.EVENTS: "e", Sought.ITEMS: "v"}
 _OWN = {
@@ -86,20 +90,21 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
+class _Count:
+    texts: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
-    """A size, and by how many texts it has grown since: looked at when the tenant's journal was this long."""
+    """A size, by how many texts it has grown since, and in how many of them phrases were found: looked at when the
+    tenant's journal was this long."""
 
     size: Size
     seq: int
     newest: Mapping[Sought, str]
     grown: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Count:
-    texts: int
-    seq: int
-    size: Size
+    counts: dict[str, _Count] = field(default_factory=dict[str, _Count])
 
 
 class WordCounts:
@@ -108,24 +113,27 @@ class WordCounts:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._sizes: dict[tuple[TenantId, Sight, Listed | None], _Known] = {}
+        """The one who asked last comes last."""
         self._unlisted: dict[tuple[TenantId, Listed], tuple[int, bool]] = {}
-        self._counts: dict[tuple[TenantId, Sight, Listed | None, str], _Count] = {}
         self._stems: dict[str, str | None] = {}
 
     def size(self, tx: Tx, sight: Sight, listed: Listed | None, seq: int) -> Size:
-        known = self._sizes.get((tx.tenant, sight, listed))
-        if known and known.seq == seq:
-            return known.size
-        if known and known.size.documents > _SMALL:
+        return self._known(tx, sight, listed, seq).size
+
+    def _known(self, tx: Tx, sight: Sight, listed: Listed | None, seq: int) -> _Known:
+        asker = (tx.tenant, sight, listed)
+        known = self._sizes.get(asker)
+        if known and known.seq != seq and known.size.documents > _SMALL:
             known = _followed(tx, sight, listed, known, seq)
-        if known is None or known.size.documents <= _SMALL or known.grown > known.size.documents * _GROWTH:
+        if known is None or known.seq != seq or known.grown > known.size.documents * _GROWTH:
             size = _measured(tx, sight, listed)
             known = _Known(size, seq, {sought: texts.newest for sought, texts in size.texts.items()})
         with self._guard:
-            if len(self._sizes) > _REMEMBERED:
-                self._sizes.clear()
-            self._sizes[tx.tenant, sight, listed] = known
-        return known.size
+            self._sizes.pop(asker, None)
+            self._sizes[asker] = known
+            if len(self._sizes) > _ASKERS:
+                del self._sizes[next(iter(self._sizes))]
+        return known
 
     def withholding(self, tx: Tx, listed: Listed | None, seq: int) -> Listed | None:
         """The list, or None where there is nothing that it could withhold."""
@@ -141,25 +149,26 @@ class WordCounts:
         return listed if any else None
 
     def frequencies(
-        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], seq: int, size: Size
+        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], seq: int
     ) -> dict[str, int]:
         """In how many of the texts that the asker may see each phrase is; about so where it is in many."""
+        known = self._known(tx, sight, listed, seq)
+        size = known.size
         stems = self._stemmed(tx, phrases)
         found = {phrase: size.common[stem] for phrase, stem in stems.items() if stem and stem in size.common}
         unknown: list[str] = []
         for phrase in dict.fromkeys(phrases):
-            known = self._counts.get((tx.tenant, sight, listed, phrase))
-            if known and known.size is size and (known.seq == seq or known.texts >= _COMMON):
-                found[phrase] = known.texts
+            count = known.counts.get(phrase)
+            if count and (count.seq == seq or count.texts >= _COMMON):
+                found[phrase] = count.texts
             elif phrase not in found:
                 unknown.append(phrase)
         if unknown:
             counted = _counted(tx, sight, listed, unknown, size)
             with self._guard:
-                if len(self._counts) > _REMEMBERED:
-                    self._counts.clear()
-                for phrase, texts in counted.items():
-                    self._counts[tx.tenant, sight, listed, phrase] = _Count(texts, seq, size)
+                if len(known.counts) > _PHRASES:
+                    known.counts.clear()
+                known.counts.update({phrase: _Count(texts, seq) for phrase, texts in counted.items()})
             found |= counted
         return {phrase: found[phrase] for phrase in dict.fromkeys(phrases)}
 
