@@ -63,6 +63,7 @@ class Found:
         setattr(self, what, getattr(self, what) + 1)
         if sum(one.startswith(what) for one in self.examples) < _EXAMPLES:
             self.examples.append(f"{what}: {step.who} {step.method} {step.at(0)} {step.body_at(0)}: {told}")
+            print(f"operation {self.operations}: {self.examples[-1]}", file=sys.stderr, flush=True)
 
     @property
     def document(self) -> dict[str, object]:
