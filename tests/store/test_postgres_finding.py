@@ -265,3 +265,17 @@ def test_an_index_is_made_for_who_may_make_none(database: str, superuser: psycop
     finally:
         guest.close()
     assert [text for text in definitions(superuser) if "'guests'" in text]
+
+
+def test_the_planner_knows_of_tables_that_have_just_been_filled(postgres_server: str) -> None:
+    """The server looks at new tables within a minute; until then a question took 40 seconds."""
+    with fresh_database(postgres_server) as url:
+        engine = PostgresEngine(url)
+        fill(found_world(engine), 50, seed=20)
+        with psycopg.connect(url, autocommit=True) as connection:
+            rows = connection.execute(
+                "select c.relname from pg_class c where c.relnamespace = 'recollect'::regnamespace and c.relkind = 'r' "
+                "and c.relname ~ '^(items|events|docs|journal)_' and pg_relation_size(c.oid) > 0 and c.reltuples <= 0"
+            )
+            assert not rows.fetchall()
+        engine.close()

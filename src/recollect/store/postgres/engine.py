@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg
 
 from recollect.domain.ids import TenantId
-from recollect.errors import StoreError
+from recollect.errors import RecollectError, StoreError
 from recollect.holdings import Wanted
 from recollect.store import dumping
 from recollect.store.migrations import migrations
@@ -17,6 +17,7 @@ from recollect.store.postgres.copying import write_backup
 from recollect.store.postgres.failures import typed
 from recollect.store.postgres.finding import Finder, place_of_vectors
 from recollect.store.postgres.moment import Moment, joined
+from recollect.store.postgres.planner_statistics import TextsWritten, analyze_grown
 from recollect.store.postgres.pool import Connection, Pool
 from recollect.store.postgres.schema import prepare
 from recollect.store.postgres.session import CLAIM, READ, WRITE, Kind, Session, transaction
@@ -57,6 +58,7 @@ class PostgresEngine:
         self.address = read_address(url, patience=patience)
         self._patience = patience
         self._indexed: set[tuple[str, int]] = set()
+        self._texts = TextsWritten()
         self._pool = Pool(self.address, size=connections, patience=patience, prepare_after=prepare_after)
         known = migrations(_MIGRATIONS)
         try:
@@ -82,6 +84,9 @@ class PostgresEngine:
             yield tx
         for embedder, dimension in tx.embedded - self._indexed:
             self._index(embedder, dimension)
+        if self._texts.due(tx.texts):
+            with suppress(RecollectError), self._maintaining() as connection:  # the write itself is done
+                analyze_grown(connection)
 
     def _index(self, embedder: str, dimension: int) -> None:
         """An index for the vectors of an embedder that was not used here before. It is tried when the first ones are

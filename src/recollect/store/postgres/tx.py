@@ -36,6 +36,8 @@ class PostgresTx:
         self.for_update = for_update
         self.embedded: set[tuple[str, int]] = set()
         """Embedder and dimension of the vectors that were written."""
+        self.texts = 0
+        """How many texts were added to the index."""
 
     def _send(self, sql: str, values: Mapping[str, object], *, binary: bool = False) -> Cursor[Row]:
         self._session.become(self.tenant)
@@ -99,6 +101,7 @@ class PostgresTx:
         )
 
     def add_text(self, ref: str, item_id: str, text: str, names: str) -> None:
+        self.texts += 1
         self.many(
             "insert into docs (tenant, ref, part, item_id, octets, tsv) "
             f"values (:tenant, :ref, :part, :item_id, :octets, {_DOCUMENT})",
