@@ -6,6 +6,7 @@ import resource
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -165,6 +166,41 @@ def _there(link: Path) -> bool:
     with suppress(OSError):
         return bool(link.readlink())
     return False
+
+
+COSTLY = {
+    "a body in crumbs": b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\n \r\n" * 40_000,
+    "a head of many lines": b"a:\r\n" * 14_000 + b"\r\n",
+    "a cookie with many escapes": b'Cookie: a="' + b"\\" * 60_000 + b'"\r\n\r\n',
+}
+
+
+@pytest.mark.parametrize("what", COSTLY)
+def test_what_costs_more_than_its_length_keeps_nobody_waiting(server: Served, what: str):
+    said = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n" + COSTLY[what]
+    with ThreadPoolExecutor(10) as pool, ExitStack() as stack:
+        said_by_all = [pool.submit(connected, server, said) for _ in range(10)]
+        slowest = 0.0
+        while not all(one.done() for one in said_by_all):
+            slowest = max(slowest, _wall(server))
+        for one in said_by_all:
+            stack.enter_context(one.result())
+        assert max(slowest, _wall(server)) < 0.5
+
+
+def _wall(server: Served) -> float:
+    began = time.perf_counter()
+    assert is_healthy(server)
+    return time.perf_counter() - began
+
+
+def test_nonsense_behind_an_answer_ends_the_connection_and_nothing_else(server: Served):
+    head = b"POST /api/memory/query HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with connected(server, head) as one:
+        assert one.recv(100).startswith(b"HTTP/1.1 401")
+        one.sendall(b"nonsense\r\n\r\n")
+        wait_until_closed([one])
+    assert "Traceback" not in server.errors.read_text()
 
 
 def test_a_body_that_comes_slowly_and_steadily_is_taken(server: Served):

@@ -109,7 +109,7 @@ class _Server:
         from recollect import wiring
         from recollect.interfaces.credentials import Credentials, owner_token
         from recollect.interfaces.http import make_app
-        from recollect.interfaces.http.connections import Patience, Server
+        from recollect.interfaces.http.connections import LONGEST_HEAD, Patience, Server
         from recollect.jobs.background import Background
         from recollect.memory import Memory
 
@@ -148,6 +148,7 @@ class _Server:
             lifespan="on",
             ws="none",
             timeout_graceful_shutdown=_GRACE,
+            h11_max_incomplete_event_size=LONGEST_HEAD,
         )
         try:
             with _usual_signals():

@@ -7,12 +7,15 @@ nobody out.
 
 import asyncio
 import logging
+import re
 import socket
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -30,6 +33,16 @@ _LEAST = 8
 _RATE = 16_384
 """Bytes in a second: what is sent, or read, faster than this is given the time that it takes."""
 _BREATH = 0.05
+LONGEST_HEAD = 65_536
+_AT_ONCE = 4_096
+"""Bytes of one connection that are read before another has its turn: a few bytes make a part of a body, or a line of a
+head, and cost as much as a long one."""
+_COSTLY_S = 0.001
+_REST = 4
+"""Times as long as its costly bytes took to read, and as many times as there are connections, one is not read again."""
+_LINES = 256
+"""Of one head."""
+_HEAD_ENDS = re.compile(rb"\n\r?\n")
 _log = logging.getLogger(__name__)
 
 
@@ -58,16 +71,25 @@ class Connection(H11Protocol):
 
     since = 0.0
     _received = 0
+    _lines = 0
+    _ending = b""
     _unread: tuple[float, int] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if hasattr(transport, "max_size"):  # those of asyncio itself
+            setattr(transport, "max_size", _AT_ONCE)  # noqa: B010 - no type tells of it
         self._begin()
 
     def data_received(self, data: bytes) -> None:
+        if self.conn.their_state is h11.IDLE and self._head_is_long(data):
+            self.transport.abort()
+            return
         before = self.cycle
         self._received += len(data)
+        began = time.thread_time()
         super().data_received(data)
+        self._rest(time.thread_time() - began)
         if self.cycle is not before:
             self._begin()
 
@@ -79,8 +101,34 @@ class Connection(H11Protocol):
         self._unread = None
         super().resume_writing()
 
+    def send_400_response(self, msg: str) -> None:
+        """Where the answer has begun there is no other to give."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.abort()
+
+    def _rest(self, spent: float) -> None:
+        """Whose bytes are costly waits before more of them are read: all such together get a part of the time."""
+        if spent > _COSTLY_S:
+            self.transport.pause_reading()
+            self.loop.call_later(_REST * spent * len(self.connections), self._read_on)
+
+    def _read_on(self) -> None:
+        if not self.flow.read_paused:
+            self.transport.resume_reading()
+
+    def _head_is_long(self, data: bytes) -> bool:
+        """Whether a head has more lines than any client sends. Its end may come in two parts."""
+        seen = self._ending + data
+        end = _HEAD_ENDS.search(seen)
+        self._lines += seen.count(b"\n", len(self._ending), end.start() if end else len(seen))
+        self._ending = seen[-2:]
+        return self._lines > _LINES
+
     def _begin(self) -> None:
         self.since, self._received = self.loop.time(), 0
+        self._lines, self._ending = 0, b""
 
     @property
     def waiting(self) -> Waiting:

@@ -53,6 +53,7 @@ class Guard:
         headers = Headers(scope=scope)
         refusal = self._wrong_host(headers) or self._wrong_site(scope, headers) or self._stranger(scope, headers)
         if refusal is None:
+            scope["headers"] = [header for header in scope["headers"] if header[0] != b"cookie"]
             # Nobody is asked who they are there, so nothing of theirs is kept.
             body = b"" if scope["path"] in OPEN else await self._body(headers, receive)
             if not isinstance(body, Response):
