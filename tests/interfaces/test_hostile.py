@@ -4,6 +4,7 @@ nothing of them kept. The fields are found by what the doors say of themselves, 
 import http.client
 import inspect
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
@@ -20,6 +21,7 @@ from recollect.domain.ids import RecordId, TenantId
 from recollect.domain.observation import Operation
 from recollect.domain.query import Filters, Query
 from recollect.errors import RecollectError
+from recollect.interfaces import refusals
 from recollect.interfaces.http.guard import MAX_BODY
 from recollect.memory import Memory
 from recollect.write.foreign import Thread
@@ -350,6 +352,8 @@ def test_what_the_protocol_refuses_is_not_repeated(server: Inside):
     meta = {"_meta": {**version, "io.modelcontextprotocol/clientCapabilities": {}}}
     for method, params in {
         CANARY: {},
+        f"{CANARY}\nand more": {},
+        f"{'x ' * 1_000}{CANARY}{' x' * 1_000}": {},
         "resources/read": {"uri": f"file:///{CANARY}"},
         "prompts/get": {"name": CANARY},
         "tools/call": {"name": [CANARY]},
@@ -358,11 +362,25 @@ def test_what_the_protocol_refuses_is_not_repeated(server: Inside):
         asked = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         modern = {**asked, "params": {**params, **meta}}
         name = str(params.get("name", params.get("uri", "")))
-        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name}
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method.partition("\n")[0], "Mcp-Name": name}
         for body, more in ((asked, {}), ([asked], {}), (modern, headers), ([CANARY], headers)):
             reply = ask(server, "POST", "/mcp", body, {"Accept": "application/json", **more})
             assert "error" in reply.document, f"{method}: {reply.body!r}"
             assert CANARY not in reply.body.decode(), f"{method}: {reply.body!r}"
+
+
+def test_a_refusal_without_what_was_sent_costs_no_more_than_its_length():
+    """A method that the protocol does not know, of thousands of words that were sent one by one, took minutes."""
+    sent = [",".join(f"{n:02x}{m:03x}" for m in range(1_600)) for n in range(8)]
+    began = time.thread_time()
+    left = refusals.unsaid(f"unknown: {' '.join(sent)}", sent)
+    assert time.thread_time() - began < 0.5
+    assert left.startswith("unknown: …,…,…")
+    assert not set(re.split(r"\W+", left)) & set(",".join(sent).split(","))
+
+
+def test_what_is_taken_out_of_a_refusal_is_a_word_and_no_part_of_one():
+    assert refusals.unsaid("name is no name, names are", ["name"]) == "… is no …, names are"
 
 
 def _refused(reply: Reply) -> bool:

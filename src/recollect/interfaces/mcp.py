@@ -8,6 +8,7 @@ from importlib.metadata import version
 from secrets import token_hex
 from typing import Annotated, Any, Literal, Protocol, cast
 
+from anyio import to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -149,7 +150,8 @@ class _Tools(MCPServer[Any]):
                 raise ToolError(". ".join(refusals.told(cause, ()))) from None
             if cause is None and not error.__cause__:
                 raise ToolError("there is no such tool. They are in the list of tools.") from None
-            raise ToolError(refusals.unsaid(str(error), refusals.texts(arguments))) from None
+            told = await to_thread.run_sync(refusals.unsaid, str(error), refusals.texts(arguments))
+            raise ToolError(told) from None
 
 
 def _offer_query(server: MCPServer[Any], door: Doors, agent: str | None) -> None:
@@ -303,7 +305,7 @@ class _Discreet:
                 begun.append(message)
                 return
             if begun and _ERROR in message["body"] and not message.get("more_body"):
-                message["body"] = _without_sent(message["body"], scope["state"]["body"])
+                message["body"] = await to_thread.run_sync(_without_sent, message["body"], scope["state"]["body"])
                 begun[0]["headers"] = [
                     (name, str(len(message["body"])).encode() if name == b"content-length" else value)
                     for name, value in begun[0]["headers"]
@@ -326,7 +328,7 @@ def _without_sent(refusal: bytes, body: bytes) -> bytes:
     def said(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: said(part) for name, part in cast(dict[str, Any], value).items()}
-        return refusals.unsaid(value.partition("\n")[0], sent) if isinstance(value, str) else value
+        return refusals.unsaid(value, sent).partition("\n")[0] if isinstance(value, str) else value
 
     told = json.loads(refusal)
     return json.dumps({**told, "error": said(told["error"])}).encode()

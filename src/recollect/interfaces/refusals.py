@@ -15,6 +15,8 @@ _SHORTEST = 4
 _BEGINNING = 64
 """A longer text is known by so much of it."""
 _LONGEST = 10_000
+_LONGEST_REFUSAL = 2_000
+"""What is longer is no sentence of ours, but repeats what was sent."""
 _PLAIN = re.compile(r"[A-Za-z_]{1,30}")
 _MOST = 8
 _log = logging.getLogger(__name__)
@@ -32,10 +34,12 @@ def told(error: RecollectError, sent: Iterable[str]) -> tuple[str, str]:
 
 def unsaid(words: str, sent: Iterable[str]) -> str:
     """The words without the texts that were sent, as they are, as Python quotes them, or one of several with commas
-    between."""
+    between. Of long words the beginning alone: their end may be half of what was sent."""
+    long = len(words) > _LONGEST_REFUSAL
+    words = words[:_LONGEST_REFUSAL]
     for form in sorted({form for form in _forms(sent) if form[:_BEGINNING] in words}, key=len, reverse=True):
         words = _without(words, form)
-    return words
+    return words[:-_BEGINNING] + UNSAID if long else words
 
 
 def _forms(sent: Iterable[str]) -> Iterator[str]:
@@ -51,12 +55,27 @@ def _forms(sent: Iterable[str]) -> Iterator[str]:
 def _without(words: str, form: str) -> str:
     """A short one as a whole; of a long one as much as is shown."""
     if len(form) <= _BEGINNING:
-        return re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", UNSAID, words)
+        return _without_word(words, form)
     at = words.find(form[:_BEGINNING])
     if at < 0:
         return words
     shown = next((n for n, (a, b) in enumerate(zip(words[at:], form, strict=False)) if a != b), len(form))
     return words[:at] + UNSAID + words[at + shown :]
+
+
+def _without_word(words: str, form: str) -> str:
+    """Without a pattern: to make one for each of thousands of forms takes seconds."""
+    at = words.find(form)
+    while at >= 0:
+        end = at + len(form)
+        alone = not _goes_on(words[at - 1 : at]) and not _goes_on(words[end : end + 1])
+        words = words[:at] + UNSAID + words[end:] if alone else words
+        at = words.find(form, at + 1)
+    return words
+
+
+def _goes_on(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 def texts(value: object) -> Iterator[str]:
