@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 
@@ -18,6 +19,7 @@ from recollect.policy import asked, bands, chunks, contents, dates, pack, proof,
 from recollect.policy.clues import clues
 from recollect.policy.distil import noise, notation, topics
 from recollect.policy.secrets import redact
+from recollect.policy.secrets.formats import FORMATS
 from recollect.policy.speech import days, planted, secret_words, sentences, third_person
 from recollect.store import words as indexed
 from recollect.write import notes
@@ -170,6 +172,18 @@ def test_an_entry_costs_no_more_than_the_length_of_a_text(entry: str) -> None:
     for name, make in hostile(entry):
         wrong = super_linear(ENTRIES[entry], make, 2_500)
         assert not wrong, f"{entry} of {name}: {wrong}"
+
+
+def test_no_beginning_of_a_secret_is_read_on_from_thousands_of_times() -> None:
+    """A run of beginnings from each of which a pattern reads on for thousands of signs: that is no square, and took
+    seconds in one piece."""
+    far = [rule for rule in FORMATS if re.search(r"\{\d+,\d{4,}\}", rule.pattern.pattern)]
+    assert {"jwt", "cookie"} <= {rule.kind for rule in far}
+    for rule, sign in product(far, "-é"):
+        for hint in rule.hints:
+            found = re.search(re.escape(hint), rule.pattern.pattern, re.IGNORECASE)
+            text = ((found[0] if found else hint) + sign) * (20_000 // (len(hint) + 1))
+            assert slowest(lambda text=text: redact(text)) < 0.03, f"{rule.kind}: {hint}{sign}"
 
 
 # -- questions of very many words -----------------------------------------------------------------------------

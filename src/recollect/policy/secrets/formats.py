@@ -355,8 +355,13 @@ _KEYS = (
     token("macaroon", r"MDA[a-zA-Z0-9]{2}[\w+/-]{60,4000}+={0,2}", "mda", holds=is_random),
     token("cookie", r"CfDJ8[\w-]{40,8000}+|eyJpdiI6[\w+/%-]{40,8000}+={0,2}", "cfdj8", "eyjpdii6"),
     token("nostr key", r"nsec1[0-9a-z]{58}" + _END, "nsec1"),
-    token("jwt", r"eyJ[\w-]{8,4000}+\.eyJ[\w-]{8,8000}+\.(?:[\w-]{8,2000}+)?", "eyj"),
-    token("jwt", r"eyJ[\w-]{8,4000}+\.[\w-]{0,2000}+\.[\w-]{8,2000}+\.[\w-]{8,8000}+\.[\w-]{8,200}+", "eyj"),
+    # A run of such signs that no token begins with is passed over as a whole: it may hold thousands of beginnings.
+    token(
+        "jwt",
+        r"(?:(?P<secret>eyJ[\w-]{8,}+\.(?:eyJ[\w-]{8,8000}+\.(?:[\w-]{8,2000}+)?"
+        r"|[\w-]{0,2000}+\.[\w-]{8,2000}+\.[\w-]{8,8000}+\.[\w-]{8,200}+))|eyJ[\w-]*+)",
+        "eyj",
+    ),
     token("jwt", r"ZXlK[A-Za-z0-9+/_-]{60,8000}+={0,2}", "zxlk"),
     token("private key", r"LS0tLS1CRUdJTi(?!BD|BQV|BQU)[A-Za-z0-9+/=]{40,20000}+", "ls0tls1crudjti"),
     token("wallet key", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}+", "prv", within=True),
