@@ -262,6 +262,16 @@ def test_a_body_of_very_many_parts_is_refused_before_it_is_read(server: Inside, 
 
 
 @pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_no_body_hides_its_parts_by_how_its_signs_are_written(server: Inside):
+    """One that is no UTF-8 is refused: in "≡", a byte looks like the quotation mark that begins a text."""
+    few, hidden = '{"query": "noon?"}', '{"≡": [' + ", ".join(["[]"] * 100_000) + "]}"
+    written = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+    for path, body, signs in product(("/api/memory/query", "/mcp"), (few, hidden), written):
+        reply = ask(server, "POST", path, body.encode(signs), {"Accept": "application/json"})
+        assert (reply.status, "UTF-8" in reply.document["help"]) == (400, True)
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
 def test_what_a_text_is_made_of_does_not_count_as_parts(server: Inside):
     for text in ('"a",[{' * 30_000, "\\" * 200_000 + '"'):
         body = {"thread_id": "standup", "messages": [{"text": text, "role": "tool"}]}

@@ -22,6 +22,8 @@ MAX_PARTS = 50_000
 """Texts, and signs between values, of a body: reading it costs by them, and keeps all others waiting."""
 _FEW = MAX_PARTS  # bytes that hold no more parts than that
 _PART = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[,\[{]', re.DOTALL)
+_OTHER_SIGNS = re.compile(rb"\xff\xfe|\xfe\xff|.{0,3}\x00", re.DOTALL)
+"""How JSON begins that is no UTF-8, and would be read all the same: its parts cannot be told by its bytes."""
 _DRAINED = 8  # times as much is read and thrown away: who is cut off while sending does not get to read why
 _log = logging.getLogger(__name__)
 OPEN = ("/api/health", "/health")
@@ -145,6 +147,10 @@ class Guard:
                 break
         if size > self._max_body:
             return too_long
+        if _OTHER_SIGNS.match(whole):
+            return problem(
+                400, "not-json", "The body is not JSON", "the body is not UTF-8", "Send one JSON object, as UTF-8."
+            )
         if size > _FEW and _parts(whole) > MAX_PARTS:
             return problem(
                 413,
