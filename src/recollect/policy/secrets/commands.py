@@ -1,7 +1,7 @@
 """Secrets on command lines and in statements of databases and devices."""
 
 from recollect.policy.secrets.rule import Rule, anchored, in_line
-from recollect.policy.secrets.values import is_assigned, is_given, is_real
+from recollect.policy.secrets.values import is_assigned, is_given, is_key, is_real
 
 _WORD = r"[\"']?(?P<secret>[^\s\"'`]{3,256}+)"
 
@@ -11,6 +11,13 @@ COMMANDS: tuple[Rule, ...] = (
         rf"(?<![\w-])(?:-u|--user|--proxy-user)[ =]{{0,3}}[\"']?[^\s:\"'=]{{1,100}}+:{_WORD}",
         "-u",
         holds=is_assigned,
+        beside=("curl", "httpie", "xh "),
+    ),
+    in_line(
+        "credentials",  # the name is the key, and the password none
+        r"(?<![\w-])(?:-u|--user)[ =]{0,3}[\"']?(?P<secret>[\w.~+/=-]{16,512}+):[\w-]{0,9}(?=[\s\"']|$)",
+        "-u",
+        holds=is_key,
         beside=("curl", "httpie", "xh "),
     ),
     anchored("password", rf"-u\s[\"']?[\w.@+\\-]{{1,100}}+:{_WORD}", "-u ", holds=is_given),
@@ -131,7 +138,12 @@ COMMANDS: tuple[Rule, ...] = (
         beside=("set -", "setx ", "arg ", "env ", "#define "),
     ),
     anchored("password", r"password\s{1,3}'(?P<secret>[^'\s]{3,256}+)'", "password '", holds=is_given),
-    anchored("password", rf"(?:requirepass|masterauth)\s+{_WORD}", "requirepass", "masterauth", holds=is_assigned),
+    anchored(
+        "password",
+        rf"(?:requirepass|masterauth|bindpw|rootpw)\s+{_WORD}",
+        *("requirepass", "masterauth", "bindpw", "rootpw"),
+        holds=is_assigned,
+    ),
     anchored(
         "password",
         r"convertto-securestring\s+(?:-string\s+)?[\"'](?P<secret>[^\"'\n]{3,256}+)[\"']",
@@ -147,9 +159,9 @@ COMMANDS: tuple[Rule, ...] = (
     ),
     anchored(
         "password",  # auth=("user", "…"), server.login("user", "…")
-        r"(?:auth\s{0,2}=\s{0,2}|basicauth|\.auth|\.login|credentials?)\(\s{0,2}[\"'][^\"'\n]{1,100}+[\"']\s{0,2},\s{0,2}[\"']"
+        r"(?:auth\s{0,2}=\s{0,2}|basicauth|\.auth|\.login|credentials?|wifi\.begin)\(\s{0,2}[\"'][^\"'\n]{1,100}+[\"']\s{0,2},\s{0,2}[\"']"
         r"(?P<secret>[^\"'\n]{3,256}+)[\"']",
-        *("auth=(", "auth = (", "basicauth(", ".auth(", ".login(", "credential(", "credentials("),
+        *("auth=(", "auth = (", "basicauth(", ".auth(", ".login(", "credential(", "credentials(", "wifi.begin("),
         holds=is_assigned,
     ),
 )

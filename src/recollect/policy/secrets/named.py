@@ -7,11 +7,13 @@ from recollect.policy.secrets.spoken import FOREIGN
 from recollect.policy.secrets.values import (
     has_digit,
     is_assigned,
+    is_assigned_phrase,
     is_encoded,
     is_given,
     is_key,
     is_pair,
     is_password,
+    is_phrase,
     is_real,
 )
 
@@ -27,7 +29,7 @@ _OWNERS = (
 ).split()
 _KEY = (
     "(?:key(?:" + "|".join(rf"(?<={owner}key)|(?<={owner}[ _.-]key)" for owner in _OWNERS) + ")|token|"
-    r"secret(?:[ _.-]?(?:access)?[ _.-]?key|[_-]?id)?|sess(?:ion)?[_-]?id(?![a-z])|phpsessid|jsessionid|"
+    r"secret(?:[ _.-]?(?:access)?[ _.-]?key|[_-]?id|string)?|sess(?:ion)?[_-]?id(?![a-z])|phpsessid|jsessionid|"
     r"credentials?|auth(?<=_auth))"
 )
 _KEY_HINTS = ("key", "token", "secret", "sess", "phpsessid", "jsessionid", "credential", "auth")
@@ -41,10 +43,16 @@ _SIGN = (  # between name and value; a type before it, what makes the name bold 
     r"""\\{0,6}(?:["'`]|[*_]{1,3})?\]?[ \t]{0,20}"""
     r"""(?:[:?]=|[=-]>|::|:[ ]?(?:[*_]{1,3}|&?(?:[a-z]{1,9} )?str(?:ing)?\??[ ]=)?|=)[ \t]{0,20}\\{0,6}(?:b(?=["']))?"""
 )
+_BETWEEN = (  # "type": "SecureString", between a name and its value
+    r"""(?:["']?[a-z]\w{0,20}["']?\s{0,8}[:=]\s{0,8}(?:"[^"\n]{0,120}"|'[^'\n]{0,120}'|[\w.:/-]{1,60})"""
+    r"""(?:\s?,\s{0,24}|\s{0,8}\n\s{0,24})){0,3}"""
+)
 _IS = (
     rf"""(?:{_SIGN}"""
     r"""|["']?\s?,?\s{0,24}["']?value["']?\s?[:=]\s?"""  # name: NAME, value: …
-    r"""|["']\)?\s{0,3},\s{0,3}b?(?=["'])"""  # define('NAME', '…')
+    rf"""|["']?\s?[,:]?\s{{0,24}}(?:\{{\s{{0,24}})?{_BETWEEN}"""  # or more of it between; or NAME: {{value: …}}
+    r"""["']?(?:value|parametervalue|default)["']?\s{0,8}[:=]\s?(?=["'`]?[^\s"'`]{0,60}[a-z])"""
+    r"""|["']\)?\s{0,3},\s{0,3}b?(?=(?P<given>["'])[^"'\n]{3,512}(?P=given)(?!\s?:))"""  # define('NAME', '…')
     r"""|["']?\)?\]?\s{0,3}(?:\|\||\?\?|(?<=[ ])or\b)\s{0,3}(?=["'])"""  # env.NAME || "…"
     r"""|[*_`]{0,3}[ \t]{0,20}\|[ \t]{0,20}[*_`]{0,3}(?=[^\s|]{4,512}[ \t]{0,20}(?:\||\n|\Z))"""  # | name | … |
     r"""|[*_"'`]{0,3}\s?[:=][*_]{0,3}[ \t]?[|>\\]?[+-]?\s?\n[ \t\n]{0,16}(?=\S{6,256}[ \t]*(?:\n|\Z)))"""  # below it
@@ -52,8 +60,9 @@ _IS = (
 _BARE = r"(?: is)?[ ]{1,3}(?=[\w+/=.-]{20,256}(?![\w-]))(?=(?:[a-z+/=_.-]{0,14}\d){3})"
 """Nothing at all stands between a name and a long key of figures and letters."""
 _VALUE = (  # as far as the quote that it began with, else to the end of the word, without the bracket around it
-    r"""(?P<quote>["'`])?(?P<secret>(?(quote)[^\s"'`\\]{4,512}+|[^\s"'`,;<>\\]{4,512}(?<![)\]}])))"""
+    r"""(?P<quote>["'`])?(?P<secret>(?(quote)(?:(?!(?P=quote))[^\s\\]){4,512}+|[^\s"'`,;<>\\]{4,512}(?<![)\]}])))"""
 )
+_PHRASE = r"""(?P<quote>["'])(?P<secret>[^\s"'\\]{1,40}+(?: [^\s"'\\]{1,40}+){1,7}+)(?=\\{0,6}(?P=quote))"""
 _ANY = rf"(?:{_PASS}|{_KEY})"
 _COOKIE = r"[\w.$!%-]{1,80}+=[^\s;\"'`\\]{0,4096}+"
 
@@ -62,6 +71,16 @@ SETTINGS: tuple[Rule, ...] = (
         "aws secret key",
         r"aws.{0,20}(?:secret|key)[^a-z0-9/+\n]{1,6}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])",
         "aws",
+    ),
+    anchored(  # several words in quotes
+        "secret",
+        rf"{_PASS}{_TAIL}{_SIGN}{_PHRASE}",
+        *_PASS_HINTS,
+        holds=is_phrase,
+    ),
+    anchored("secret", rf"{_PASS}={_PHRASE}", *_PASS_HINTS, holds=is_assigned_phrase),
+    anchored(  # in the braces of a connection string
+        "secret", r"pwd=\{(?P<secret>[^}\n]{3,128}+)\}", "pwd={", holds=is_given
     ),
     Rule(  # DB_PASSWORD=…: any word, and all the signs in it
         "secret",
@@ -109,6 +128,14 @@ SETTINGS: tuple[Rule, ...] = (
         ('"kty"', '"kty\\"'),
     ),
     anchored("secret", rf"{_KEY}(?:{_TAIL}{_IS}|{_BARE}){_VALUE}", *_KEY_HINTS, holds=is_given),
+    anchored(  # value: …, name: NAME
+        "secret",
+        r"""value["']?\s?[:=]\s?["']?(?=[^\s"'`]{0,60}[a-z])(?P<secret>[^\s"'`,;<>\\]{4,512}+)["']?(?:\s?,\s{0,24}|\s{0,8}\n\s{0,24})"""
+        rf"""{_BETWEEN}["']?(?:name|key|variable)["']?\s?[:=]\s?["']?[\w./-]{{0,60}}?{_ANY}{_TAIL}(?![\w./-])""",
+        "value",
+        holds=is_given,
+    ),
+    anchored("secret", rf"unseal key \d{{1,2}}{_SIGN}{_VALUE}", "unseal key ", holds=is_key),
     anchored("secret", rf"(?:wandb login|snyk auth|\bwif){_BARE}{_VALUE}", "wandb login", "snyk auth", "wif"),
     anchored(
         "secret",
@@ -170,6 +197,7 @@ HEADERS: tuple[Rule, ...] = (
     ),
     anchored("credentials", r"bearer,\s(?P<secret>[\w.~+/-]{20,4000}+=*)", "bearer", holds=is_given),
     anchored("credentials", r"bearer\s(?P<secret>[\w.~+/-]{20,4000}+=*)", "bearer", holds=is_given),
+    anchored("credentials", r"auth plain (?P<secret>[a-z0-9+/]{8,1024}+={0,2})", "auth plain", holds=is_pair),
     anchored("credentials", r"basic\s{1,3}(?P<secret>[a-z0-9+/]{8,1024}+={0,2})", "basic", holds=is_pair),
     anchored(
         "cookie",

@@ -27,6 +27,11 @@ _IS = (
 )
 
 SPOKEN: tuple[Rule, ...] = (
+    anchored(
+        "password",  # before a password of one word
+        r"app[ -]?(?:specific )?password[^\n:]{0,30}?(?::| is| =)\s?(?P<secret>[a-z]{4}(?:[ -][a-z]{4}){3})\b",
+        *("app password", "app-password", "app-specific password", "app specific password"),
+    ),
     in_line(
         "password",
         r"(?:\b(?:my|our|her|his|their|the|mein|unser|das|mon|"
@@ -102,11 +107,6 @@ SPOKEN: tuple[Rule, ...] = (
         r"(?<![\w-])(?P<secret>(?:[a-z]-)?\d{4,8}) (?:is|as|ist) (?:your|ihr|dein) [\w ]{0,30}?"
         r"(?:code|pin|otp|password)\b",
         *("code", "pin", "otp"),
-    ),
-    anchored(
-        "password",
-        r"app[ -]?(?:specific )?password[^\n:]{0,30}?(?::| is| =)\s?(?P<secret>[a-z]{4}(?:[ -][a-z]{4}){3})\b",
-        *("app password", "app-password", "app-specific password", "app specific password"),
     ),
     anchored(
         "passphrase",  # the words of a wallet

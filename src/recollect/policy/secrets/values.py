@@ -23,7 +23,7 @@ _STAND_INS = frozenset(
     verify very via void wrong x xx xxx xxxx xyz yaml you your yours yourself""".split()
 )
 _TELLING = frozenset("your yours here example placeholder changeme redacted dummy".split())
-"""One of these is enough."""
+"""One of these is enough, but in what has figures and is made of other words for the most part."""
 _PARTS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]")
 _VARIABLE = re.compile(
     r"\$(?:[{(]|[A-Z_][A-Z0-9_]*$|[a-z_]+$|\d$|env:)|%\w+%|%[sdr]$|\{|<|\[|@\w+@$|&\w+;$|&#\d|\*\*?\w+$"
@@ -38,6 +38,7 @@ _CODE = re.compile(
     r"arn:|projects/|ref\+|ssm:|r?[\"'`]|!\w+$|=>"
 )
 _MASKED = re.compile(r"(.)\1*$|[*•·.x#_X…-]+$|.{0,6}(?:\*{3,}|\.{3,}|…|•{3,}|x{4,}|X{4,})")
+_MADE_UP = re.compile(r"\d\d|\d[^\W\d]|[^\W\d]\d|[^\w\s'.,:;!?()-]")
 _GIVEN = re.compile(r"\d|[^\w\s'.,:;!?()-]|\w[!?.]\w|[a-z][A-Z]")
 
 
@@ -50,11 +51,11 @@ def is_real(secret: str) -> bool:
     letters = sum(map(len, parts))
     if not parts:
         return letters == 0 and not _counts(secret)
-    stand_in = all(part in _STAND_INS for part in parts)
-    if not _TELLING.isdisjoint(parts):
-        return False
+    known = sum(part in _STAND_INS for part in parts)
     digits = sum(sign.isdigit() for sign in secret)
-    return not (stand_in and digits <= 6)
+    if not _TELLING.isdisjoint(parts) and (digits < 2 or 2 * known > len(parts)):
+        return False
+    return known < len(parts) or digits > 6
 
 
 def _counts(secret: str) -> bool:
@@ -78,6 +79,19 @@ def is_assigned(secret: str) -> bool:
     if re.fullmatch(r"\d{4,5}", secret):
         return True
     return len(word) >= 4 and word.split("'")[0] not in _ABOUT and is_real(secret)
+
+
+def is_phrase(secret: str) -> bool:
+    """Several words that are a password, and say nothing of one: among them one with a sign, or with figures that do
+    not just count."""
+    return is_assigned_phrase(secret) and any(_MADE_UP.search(word) for word in secret.split())
+
+
+def is_assigned_phrase(secret: str) -> bool:
+    """Several words written where nothing but a secret goes: none is a stand-in, or says something of it."""
+    words = [word.strip(".,;:!?()").lower() for word in secret.split()]
+    known = any(word in _ABOUT or word in _STAND_INS for word in words)
+    return not known and secret[0] not in "-/(" and is_real(secret.replace(" ", "-"))
 
 
 is_spoken = is_assigned
@@ -111,13 +125,14 @@ def is_random(secret: str) -> bool:
 
 
 def is_pair(secret: str) -> bool:
-    """Base64 of a name and a password: "user:password"."""
+    """Base64 of a name and a password: "user:password", or both behind zeros, as mail servers take them."""
     try:
         plain = base64.b64decode(secret + "=" * (-len(secret) % 4), validate=True).decode()
     except (Error, ValueError):
         return False
-    name, colon, password = plain.partition(":")
-    return bool(colon) and name.isprintable() and password.isprintable() and len(password) >= 3
+    name, between, password = plain.partition(":") if "\0" not in plain else plain.rpartition("\0")
+    name = name.rpartition("\0")[2]
+    return bool(between) and name.isprintable() and password.isprintable() and len(password) >= 3
 
 
 def is_encoded(secret: str) -> bool:
@@ -153,17 +168,17 @@ def is_recovery(secret: str) -> bool:
 
 
 _ABOUT = frozenset(
-    """about accepted actually again ahead almost already also always another anything because been before being
-    better blank blocked both broken case-sensitive changed changing checked clear close coming common compared
+    """about accepted actually again ahead almost already also always another anything because been before being better
+    blank blocked both broken case-sensitive changed changing characters checked clear close coming common compared
     compromised considered correct created current date different difficult displayed done down due each easy either
     empty encrypted enough even exactly exposed expired expiring failing fine forgotten found from gone good going
     guessable handled hard hardcoded hashed hashing hidden important incorrect insecure inside invalid just kept
     known leaked least less like likely limited listed locked long longer lost managed masked mentioned merely
-    missing more much necessary needed never next none nothing numeric obvious often okay once only outdated over
-    plain plain-text plaintext possible probably properly protected provided public rather ready really rejected
-    required reset right rotated salted same saved secure seen sent sensitive shared short shown similar simple
-    simply since something sometimes somewhere stale still stored strong stuck such that their then there this too
-    transmitted trivial typed unchanged under unique unknown unsafe updated used useful usually valid validated
-    verified very visible vulnerable weak well what when where which working worse wrong written your mine where
-    not the with without""".split()
+    minimum missing more much necessary needed never next none nothing numeric obvious often okay once only outdated
+    over plain plain-text plaintext possible probably properly protected provided public rather ready really
+    rejected required reset right rotated salted same saved secure seen sent sensitive shared short shown similar
+    simple simply since something sometimes somewhere stale still stored strong stuck such that their then there
+    this too transmitted trivial typed unchanged under unique unknown unsafe updated used useful usually valid
+    validated verified very visible vulnerable weak well what when where which working worse wrong written your mine
+    where not the with without""".split()
 )

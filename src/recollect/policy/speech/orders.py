@@ -85,6 +85,11 @@ def ordered(text: str) -> bool:
     return any(_is_order(_TOKEN.findall(sentence)) for sentence in _SENTENCE.split(text))
 
 
+def of_oneself(text: str) -> bool:
+    """Whether who says it speaks of themselves."""
+    return not _OWN.isdisjoint(word.lower() for word in _TOKEN.findall(text))
+
+
 def _is_order(said: Sequence[str]) -> bool:
     words = [word.lower() for word in said]
     present = set(words)

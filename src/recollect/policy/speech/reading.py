@@ -17,6 +17,7 @@ from recollect.policy.calendar import MONTHS, WEEKDAYS
 from recollect.policy.secrets import redact
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import is_person, name_of
+from recollect.policy.speech.orders import of_oneself
 from recollect.policy.speech.planted import planted
 from recollect.policy.speech.quoting import Piece, fits, leading, pieces, quotation, room_of, unended
 from recollect.policy.speech.remark import Remark, Weights
@@ -106,6 +107,7 @@ class _Reader:
     def __init__(self, turns: Sequence[Event], weights: Weights, bar: float | None, *, terse: bool = False) -> None:
         self._turns, self._weights, self._bar, self._terse = turns, weights, bar, terse
         self.groups: list[_Group] = []
+        self._hidden: dict[tuple[int, int], bool] = {}
 
     def read(self, place: int) -> None:
         said = self._said(place)
@@ -183,11 +185,28 @@ class _Reader:
         return text.endswith(("?", "？")) or behind  # noqa: RUF001
 
     def hidden(self, place: int, number: int) -> bool:
-        """Whether a sentence holds a secret or an order that somebody planted: it is quoted nowhere."""
+        """Whether a sentence holds a secret or an order that somebody planted, or goes on with one: it is quoted
+        nowhere."""
+        if (known := self._hidden.get((place, number))) is None:
+            secret = self._likely(place, number, ("secret",)) >= HIDDEN or _hides(self._text(place, number))
+            known = self._hidden[place, number] = secret or self._ordered(place, number)
+        return known
+
+    def _ordered(self, place: int, number: int) -> bool:
+        """Whether a sentence is an order that somebody planted, or a rule right behind one that nobody says of
+        themselves."""
+        first = number
+        while first and self._rules(place, first) and not self._orders(place, first):
+            first -= 1
+        return self._orders(place, first)
+
+    def _rules(self, place: int, number: int) -> bool:
+        return self._likely(place, number, _ORDERS) >= _LIKELY and not of_oneself(self._text(place, number))
+
+    def _orders(self, place: int, number: int) -> bool:
         worth = self._worth(place, number)
-        ordered = max(worth.injection, self._likely(place, number, ("injection",))) if worth else 0.0
-        secret = self._likely(place, number, ("secret",))
-        return ordered >= ORDERED or secret >= HIDDEN or _hides(self._text(place, number))
+        likely = max(worth.injection, self._likely(place, number, ("injection",))) if worth else 0.0
+        return likely >= ORDERED or planted(self._text(place, number))
 
     def _joins(self, place: int, number: int) -> bool:
         """Whether a sentence joins the one before it, which is kept as well."""
