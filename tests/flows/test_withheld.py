@@ -10,8 +10,11 @@ from recollect import Memory, Message, Principal, Query, Role, Source, settings,
 from recollect.domain.change import Append, Create, Derive
 from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.level import Level
+from recollect.domain.query import Filters
 from recollect.domain.turn import NEED_MORE_CONTEXT, Task
 from recollect.errors import Invalid, NotFound
+from recollect.jobs.kinds import KINDS
+from recollect.jobs.worker import Worker
 from tests.confided import again, tried
 from tests.worlds import World
 
@@ -96,6 +99,20 @@ def test_a_write_leaves_alone_what_its_writer_may_not_read(admin: Memory):
     assert told.item_id != kept.item_id
     assert told.outcome == "created", "what it may not read is not there to be corroborated or replaced"
     assert ana.show(kept.item_id).item.superseded_by is None
+
+
+@pytest.mark.parametrize("wait", [True, False], ids=["at once", "by a job"])
+def test_what_an_agent_brings_in_is_not_compared_with_what_it_may_not_read(admin: Memory, wait: bool):
+    ana, bot = member(admin, "ana"), agent(admin, "robin")
+    text = "We decided that the boathouse workshop is on Monday at nine."
+    kept = ana.remember(text, category="relationship_dynamic", thread_id="diary").item_id
+    before = ana.show(kept), ana.history(kept)
+    said = [Message(text=text, author="ana", role="user")]
+    bot.ingest(said, thread_id="talk", user_id="ana", wait=wait)
+    Worker(deps=admin._deps, kinds=KINDS, name="test").run_until_idle()
+    assert (ana.show(kept), ana.history(kept)) == before, "it is neither witnessed nor replaced"
+    [made] = bot.lines(Filters(kinds=frozenset({"fact"})))
+    assert text in made.words, "as if the other were not there"
 
 
 def header(memory: Memory, asked_as: str | None = None) -> tuple[str, ...]:
