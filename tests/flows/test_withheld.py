@@ -166,6 +166,33 @@ def _alike(number: int, ending: str) -> str:
     return f"{number:08d}-0000-7000-8000-00000000{ending}"
 
 
+def test_what_took_over_and_may_not_be_read_is_named_nowhere(admin: Memory):
+    """Neither while it is there, whatever becomes of the memory that it took over from, nor when it was erased."""
+    ana, bot = member(admin, "ana"), agent(admin, "robin")
+    old = ana.remember("We decided to keep the boathouse.", category="tasks", tags=["DECISION"]).item_id
+    about = {"category": "relationship_dynamic", "topic_key": f"the {CANARY}", "thread_id": "diary"}
+    new = ana.remember("We decided to sell it.", supersedes=old, **about).item_id
+    newest = ana.remember("We decided to rent a hut.", category="tasks", supersedes=new).item_id
+    ana.restore(old)
+
+    def told_to(who: Memory) -> str:
+        ways = [lambda id=id, way=way: way(id) for id in (old, newest) for way in (who.show, who.serve, who.history)]
+        return "\n".join(tried(*ways, who.items))
+
+    def tells_nothing(who: Memory) -> bool:
+        told = told_to(who)
+        assert "boathouse" in told
+        return not [word for word in (CANARY, new, new[-8:]) if word in told]
+
+    assert tells_nothing(bot)
+    assert new in told_to(ana)
+    admin.erase(new)
+    assert tells_nothing(bot)
+    assert tells_nothing(ana)
+    assert new in told_to(admin)
+    assert CANARY not in "\n".join(admin.export())
+
+
 def test_how_many_ids_end_alike_is_told_of_what_may_be_read_alone(world: World, tmp_path: Path):
     """However many others lie before them: neither the number nor whether one is found tells that they are there."""
     bot = agent(world.memory(tmp_path), "planner")
