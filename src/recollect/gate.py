@@ -181,8 +181,9 @@ class Gate:
         )
 
     def _hidden(self, ids: AbstractSet[ItemId]) -> frozenset[ItemId]:
-        """Those of these items that may not be read without a grant. That there is a thread is told with its events,
-        whatever the category of threads."""
+        """Those of these items that may not be read without a grant, and, but for admins, those that were erased: who
+        could read them is not known any more. That there is a thread is told with its events, whatever the category of
+        threads."""
         if not ids:
             return frozenset()
         wanted = sorted(ids)
@@ -193,7 +194,15 @@ class Gate:
             answer = access.may_read(self._principal, item, (), self._clock.now(), categories)
             return isinstance(answer, Denied) or item.id in private
 
-        return frozenset(one.item.id for one in self._store.items_by_id(self._tenant, wanted) if hides(one.item))
+        hidden = {one.item.id for one in self._store.items_by_id(self._tenant, wanted) if hides(one.item)}
+        return frozenset(hidden) | self._erased(wanted)
+
+    def _erased(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
+        """Those of these that were erased, for who is not told of that."""
+        if self._principal.role is Role.ADMIN:
+            return frozenset()
+        gone = self._store.tombstones(self._tenant, [f"i:{item_id}" for item_id in ids])
+        return frozenset(ItemId(one.ref[2:]) for one in gone)
 
     def legible(self, entries: Sequence[Entry], about: ItemId) -> list[Entry]:
         """Entries as they may be read. One that is about another memory that may not be read is not there; those who

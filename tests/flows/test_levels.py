@@ -704,10 +704,11 @@ def test_an_agents_turn_is_marked_by_it_by_moderators_and_by_who_it_worked_for(w
     ana = memory.acting(Principal(tenant=world.tenant, id="ana", role=Role.MEMBER))
     ben = memory.acting(Principal(tenant=world.tenant, id="ben", role=Role.MEMBER))
     carla = memory.acting(Principal(tenant=world.tenant, id="carla", role=Role.MODERATOR))
+    dora = memory.acting(Principal(tenant=world.tenant, id="dora", role=Role.MODERATOR, users=frozenset({"ben"})))
     assert ana.feedback("t", Mark.REROLL, agent="robin").bumps == 1
     assert carla.feedback("t", Mark.INCORRECT, agent="robin").bumps == 2
     assert agent.feedback("t", Mark.REROLL).bumps == 3
-    for somebody, whose in ((ben, "robin"), (ana, None), (carla, "wren"), (ana, "wren")):
+    for somebody, whose in ((ben, "robin"), (dora, "robin"), (ana, None), (carla, "wren"), (ana, "wren")):
         with pytest.raises(NotFound, match="no such turn"):
             somebody.feedback("t", Mark.REROLL, agent=whose)
     with pytest.raises(Forbidden):

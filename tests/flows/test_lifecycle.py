@@ -260,6 +260,7 @@ def test_only_what_surely_says_the_same_covers_a_memory(world: World, memory: Me
     beside("Ana drinks 3.5 cups of tea.", default_level=Level.R2)
     beside("Ana drinks 3.5 cups of tea.", trust=Trust.UNTRUSTED)
     beside("Ana drinks 3.5 cups of tea.", private=True)
+    beside("Ana drinks 3.5 cups of tea.", category="relationship_dynamic")
     near, far = world.tell("Ana drinks 3.5 cups of tea."), world.tell("Tea for Ana.")
     world.apply(Link(world.relation(told.item, near.item, strength=0.99)))
     world.apply(Link(world.relation(told.item, far.item, relation_type="duplicate", strength=0.9)))

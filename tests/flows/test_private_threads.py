@@ -23,12 +23,14 @@ from recollect.memory import Memory
 from recollect.models.keeper import LocalKeeper
 from recollect.models.local import LocalEmbedder
 from recollect.policy.hammer import Why, reasons
+from recollect.policy.prompts import ExtractedFacts
 from recollect.write.draft import Draft
 from recollect.write.message import Message
 from recollect.write.private_words import open_title, unmarked_events
 from tests.confided import HOUSE
 from tests.doors import CANARY, COLLEAGUES, INSIDER, STATED, acting
 from tests.flows.strikes import UPKEEP, hammer, pass_by
+from tests.flows.test_writer import Scripted, fact, remembering
 from tests.worlds import World
 
 OPEN = (
@@ -195,6 +197,25 @@ def test_what_one_says_in_private_takes_no_memory_from_others(
     assert ana.show(kept) == before
     assert replace(ana.query(asked), rev=answer.rev) == answer
     assert "xyloquill" in repr(ben.query(Query(text="garage code xyloquill")))
+
+
+@pytest.mark.parametrize("wait", [True, False], ids=["at once", "by a job"])
+def test_what_a_language_model_finds_private_takes_no_memory_from_others_either(
+    world: World, tmp_path: Path, wait: bool
+):
+    """Of one message it makes two memories, one of them private: the other one is of a private message then."""
+    odd = "On Thursdays I see Dr. Xyloquill at the blue house again."
+    found = ExtractedFacts((fact(CODE, 1, category="knowledge"), fact(odd, 1, private=True)))
+    plain, worker = remembering(world, tmp_path, Scripted(lambda prompt: found))
+    ana, ben = acting(plain, INSIDER), acting(plain, COLLEAGUES["member"])
+    kept = ana.remember(CODE, project_id="house", thread_id="errands").item_id
+    before = ana.show(kept)
+    said = [Message(text=f"{CODE} {odd}", author="ben", role="user")]
+    ben.ingest(said, project_id="house", thread_id="clinic", wait=wait)
+    worker.run_until_idle()
+    assert any("Xyloquill" in line.words for line in ben.lines())
+    assert ana.show(kept) == before
+    assert "Xyloquill" not in repr(ana.lines())
 
 
 def test_a_title_that_is_private_is_not_given_to_a_shared_thread(world: World, tmp_path: Path):

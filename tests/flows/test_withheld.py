@@ -10,8 +10,11 @@ from recollect import Memory, Message, Principal, Query, Role, Source, settings,
 from recollect.domain.change import Append, Create, Derive
 from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.level import Level
+from recollect.domain.query import Filters
 from recollect.domain.turn import NEED_MORE_CONTEXT, Task
 from recollect.errors import Invalid, NotFound
+from recollect.jobs.kinds import KINDS
+from recollect.jobs.worker import Worker
 from tests.confided import again, tried
 from tests.worlds import World
 
@@ -98,6 +101,20 @@ def test_a_write_leaves_alone_what_its_writer_may_not_read(admin: Memory):
     assert ana.show(kept.item_id).item.superseded_by is None
 
 
+@pytest.mark.parametrize("wait", [True, False], ids=["at once", "by a job"])
+def test_what_an_agent_brings_in_is_not_compared_with_what_it_may_not_read(admin: Memory, wait: bool):
+    ana, bot = member(admin, "ana"), agent(admin, "robin")
+    text = "We decided that the boathouse workshop is on Monday at nine."
+    kept = ana.remember(text, category="relationship_dynamic", thread_id="diary").item_id
+    before = ana.show(kept), ana.history(kept)
+    said = [Message(text=text, author="ana", role="user")]
+    bot.ingest(said, thread_id="talk", user_id="ana", wait=wait)
+    Worker(deps=admin._deps, kinds=KINDS, name="test").run_until_idle()
+    assert (ana.show(kept), ana.history(kept)) == before, "it is neither witnessed nor replaced"
+    [made] = bot.lines(Filters(kinds=frozenset({"fact"})))
+    assert text in made.words, "as if the other were not there"
+
+
 def header(memory: Memory, asked_as: str | None = None) -> tuple[str, ...]:
     return memory.query(Query(text="boats", thread_id="talk", agent=asked_as, budget_tokens=4000)).header
 
@@ -147,6 +164,33 @@ def test_history_holds_no_words_that_versions_refuse(admin: Memory):
 
 def _alike(number: int, ending: str) -> str:
     return f"{number:08d}-0000-7000-8000-00000000{ending}"
+
+
+def test_what_took_over_and_may_not_be_read_is_named_nowhere(admin: Memory):
+    """Neither while it is there, whatever becomes of the memory that it took over from, nor when it was erased."""
+    ana, bot = member(admin, "ana"), agent(admin, "robin")
+    old = ana.remember("We decided to keep the boathouse.", category="tasks", tags=["DECISION"]).item_id
+    about = {"category": "relationship_dynamic", "topic_key": f"the {CANARY}", "thread_id": "diary"}
+    new = ana.remember("We decided to sell it.", supersedes=old, **about).item_id
+    newest = ana.remember("We decided to rent a hut.", category="tasks", supersedes=new).item_id
+    ana.restore(old)
+
+    def told_to(who: Memory) -> str:
+        ways = [lambda id=id, way=way: way(id) for id in (old, newest) for way in (who.show, who.serve, who.history)]
+        return "\n".join(tried(*ways, who.items))
+
+    def tells_nothing(who: Memory) -> bool:
+        told = told_to(who)
+        assert "boathouse" in told
+        return not [word for word in (CANARY, new, new[-8:]) if word in told]
+
+    assert tells_nothing(bot)
+    assert new in told_to(ana)
+    admin.erase(new)
+    assert tells_nothing(bot)
+    assert tells_nothing(ana)
+    assert new in told_to(admin)
+    assert CANARY not in "\n".join(admin.export())
 
 
 def test_how_many_ids_end_alike_is_told_of_what_may_be_read_alone(world: World, tmp_path: Path):

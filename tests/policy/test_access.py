@@ -137,10 +137,14 @@ ACTIONS = {
 }
 
 
+WITHIN_BOUNDS = {Action.PROMOTE, Action.COMPRESS, Action.INSPECT, Action.ADVANCE, Action.PROTECT}
+
+
 @pytest.mark.parametrize(("who", "action"), list(product(WHO, Action)))
-def test_what_concerns_a_whole_tenant_takes_a_role(who, action):
-    answer = may(WHO[who], action)
-    assert isinstance(answer, Allowed) == (WHO[who].role in ACTIONS[action])
+def test_what_concerns_a_whole_tenant_takes_a_role_and_no_bounds(who, action):
+    answer, unbound = may(WHO[who], action), WHO[who].users is None and WHO[who].projects is None
+    allowed = WHO[who].role in ACTIONS[action] and (unbound or action in WITHIN_BOUNDS)
+    assert isinstance(answer, Allowed) == allowed
     if isinstance(answer, Denied):
         assert action.value in answer.why
         assert WHO[who].id in answer.why

@@ -17,7 +17,8 @@ from recollect.ports import Store
 SAME = frozenset({"same", "same_as", "duplicate", "duplicate_of"})
 """The edges of memories that say the same. Those that only lie near each other may differ in what matters."""
 SURE = 0.92
-_OWNER = ("visibility", "user_id", "project_id", "agent_id", "private")
+_READ_BY = ("visibility", "user_id", "project_id", "agent_id", "private", "category")
+"""What decides who reads a memory; what is kept for one agent, and of which category, an agent's list among it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +82,5 @@ def _serves_for(other: Item, item: Item) -> bool:
         and other.default_level >= Level.R3
         and other.importance > FORGETTABLE
         and not (other.trust is Trust.UNTRUSTED and item.trust is Trust.TRUSTED)
-        and all(getattr(item, name) == getattr(other, name) for name in _OWNER)
+        and all(getattr(item, name) == getattr(other, name) for name in _READ_BY)
     )

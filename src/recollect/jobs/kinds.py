@@ -228,7 +228,7 @@ def _hammer(deps: Deps, leased: Leased) -> Hammer:
 
 def _later(deps: Deps, leased: Leased) -> Later:
     extraction = Extraction(deps.store, deps.clock, deps.writer, deps.caps, leased.tenant, deps.keeper)
-    return Later(deps.store, deps.clock, deps.embedder, extraction, deps.judge)
+    return Later(deps.store, deps.clock, deps.embedder, extraction, deps.judge, deps.categories)
 
 
 KINDS: Mapping[str, Kind] = {

@@ -193,7 +193,7 @@ class _Run:
         said = [draft for draft in found.drafts if draft.witnesses[-1].id not in left_alone]
         known = [draft for draft in said if batch.known(draft.text, _events(draft))]
         drafts = [draft for draft in said if draft not in known]
-        owner = owner_of(self._store, episode, scope_of(self._tenant, episode))
+        owner = owner_of(self._store, episode, scope_of(self._tenant, episode), self._deps.categories)
 
         def compares(draft: Draft, item: Item, version: Version) -> bool:
             """An old memory is one to merge with only where it turns out to have been right, word for word."""

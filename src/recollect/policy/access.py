@@ -60,12 +60,28 @@ _NEEDS = {
 }
 
 
+_OF_ALL = frozenset(
+    {
+        Action.VERIFY,
+        Action.ROLL_BACK,
+        Action.EXPORT,
+        Action.IMPORT,
+        Action.CONFIGURE,
+        Action.OVERSEE,
+        Action.REMAKE,
+    }
+)
+"""What is about everybody's at once, and stops at no bounds. The others are done to what the principal reaches."""
+
+
 def may(principal: Principal, action: Action) -> Answer:
     """Whether a principal may do what concerns the whole tenant."""
     roles = _NEEDS[action]
-    if principal.role in roles:
-        return Allowed()
-    return Denied(f"to {action.value} takes the role {' or '.join(roles)}, {principal.id} is {principal.role}")
+    if principal.role not in roles:
+        return Denied(f"to {action.value} takes the role {' or '.join(roles)}, {principal.id} is {principal.role}")
+    if action in _OF_ALL and (principal.users is not None or principal.projects is not None):
+        return Denied(f"to {action.value} takes a principal without bounds, {principal.id} has some")
+    return Allowed()
 
 
 def readers(principal: Principal) -> frozenset[str]:

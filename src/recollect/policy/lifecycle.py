@@ -260,9 +260,9 @@ def named_gives_way(old: Item, new: Decision) -> None:
 
 def superseded(old: Item, by: ItemId, new: Decision, now: datetime) -> Revise:
     """The earlier memory is archived, and its time ends where the decision's begins. One that is hidden already stays
-    as hidden as it is."""
-    about = f"a newer decision about {new.topic_key}" if new.topic_key else "a newer decision"
-    state = Archived(now, f"superseded by {short(by)}: {about}") if isinstance(old.state, Active) else old.state
+    as hidden as it is. The reason has nothing of the decision: not all who read the one may read the other, and it
+    would outlive the other's erasure."""
+    state = Archived(now, "superseded by a newer decision") if isinstance(old.state, Active) else old.state
     ends = max(new.since, old.valid_from or new.since)
     valid_to = min(ends, old.valid_to) if old.valid_to else ends
     return revise(old, replace(old, state=state, superseded_by=by, valid_to=valid_to), now, Verb.SUPERSEDE)

@@ -24,7 +24,7 @@ from recollect.policy.lifecycle import Decision
 from recollect.ports import Embedder, Store
 from recollect.write.draft import Draft
 from recollect.write.owner import Owner
-from recollect.write.private_words import SHARED
+from recollect.write.private_words import SHARED, found_private
 from recollect.write.superseding import Superseding
 
 NEIGHBOURS = 20
@@ -117,12 +117,14 @@ class Commit:
         self._supersede(decided, giving, draft, now)
 
     def marked(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """The drafts; those whose words come out of private events are private, whatever they say."""
+        """The drafts; those whose words come out of private events are private, whatever they say, also where only
+        another of them shows that the event is."""
         if self.owner.visibility not in SHARED or not drafts:
             return list(drafts)
         refs = sorted({f"e:{event.id}" for draft in drafts for event in draft.witnesses})
         known = self.store.withheld(self.owner.scope.tenant, refs, NOBODY)
         private = self.private | {EventId(ref[2:]) for ref in known}
+        private |= frozenset(found_private(drafts, private))
         return [
             replace(draft, private=draft.private or any(event.id in private for event in draft.witnesses))
             for draft in drafts

@@ -10,6 +10,7 @@ from recollect.domain.item import Item
 from recollect.domain.observation import Operation
 from recollect.domain.scope import Scope
 from recollect.holdings import Vector
+from recollect.policy.categories import Categories
 from recollect.ports import Embedder, Judge, Store
 from recollect.write.change_finder import change_finder
 from recollect.write.commit import Commit, Decided
@@ -43,7 +44,9 @@ class Later:
     clock: Clock
     embedder: Embedder | None
     extraction: Extraction
-    judge: Judge | None = None
+    judge: Judge | None
+    categories: Categories
+    """Which of them an agent may read whose messages these are."""
 
     def episode(self, tenant: TenantId, episode_id: ItemId) -> Item | None:
         """The thread, if it is still there."""
@@ -66,7 +69,8 @@ class Later:
         before = self.store.events(tenant, episode.id, first, new[0].seq - 1) if new[0].seq > 1 else ()
         finder = change_finder(self.judge, self.embedder, self.extraction)
         found = self.extraction.found(before, new, episode.user_id, capped=capped, passed_over=finder is not None)
-        commit = Commit(self.store, self.embedder, self.clock, owner_of(self.store, episode, scope_of(tenant, episode)))
+        owner = owner_of(self.store, episode, scope_of(tenant, episode), self.categories)
+        commit = Commit(self.store, self.embedder, self.clock, owner)
         decided = commit.decide(about(episode.topic_key, found.drafts), now)
         if finder:
             found = finder.add(commit, decided, found, episode.topic_key, now, capped=capped)

@@ -9,7 +9,7 @@ from recollect.domain.ids import ItemId
 from recollect.domain.item import Body, Item, Visibility
 from recollect.domain.record import Epoch
 from recollect.domain.scope import Scope, Sight
-from recollect.policy.categories import EVERY_CATEGORY, Allowed
+from recollect.policy.categories import EVERY_CATEGORY, Allowed, Categories
 from recollect.policy.lifecycle import epoch_id
 from recollect.ports import Store
 
@@ -89,6 +89,7 @@ class Owner:
         )
 
 
-def owner_of(store: Store, episode: Item, scope: Scope) -> Owner:
-    """Whose a thread is, and all that is made of it."""
-    return Owner(store, scope, episode.visibility, episode.actor_id)
+def owner_of(store: Store, episode: Item, scope: Scope, categories: Categories) -> Owner:
+    """Whose a thread is, and all that is made of it, whenever it is made: what an agent brings in is compared with what
+    that agent may read."""
+    return Owner(store, scope, episode.visibility, episode.actor_id, categories.allowed(episode.agent_id))

@@ -1,6 +1,7 @@
 """Which words that come into shared threads are private: for those alone who took part."""
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 
 from recollect.domain.event import Event
@@ -33,8 +34,12 @@ def unmarked_events(
     if not private:
         return []
     refs = sorted({f"e:{event.id}" for draft in private for event in draft.witnesses})
-    known = {*marked, *(ref[2:] for ref in store.withheld(scope.tenant, refs, NOBODY))}
-    fresh = [draft for draft in private if known.isdisjoint(event.id for event in draft.witnesses)]
+    return found_private(private, {*marked, *(EventId(ref[2:]) for ref in store.withheld(scope.tenant, refs, NOBODY))})
+
+
+def found_private(drafts: Iterable[Draft], known: AbstractSet[EventId]) -> list[EventId]:
+    """The events that private drafts show to be private, besides those that are known to be."""
+    fresh = [draft for draft in drafts if draft.private and known.isdisjoint(event.id for event in draft.witnesses)]
     return [event.id for draft in fresh for event in draft.witnesses]
 
 

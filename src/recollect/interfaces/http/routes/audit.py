@@ -22,7 +22,7 @@ def audit(
 ) -> Response:
     """The latest entries of the journal, newest first, without what they say.
 
-    For moderators and admins."""
+    For moderators and admins whose credential has no bounds."""
     entries = acting.journal(limit=limit, before=before)
     told = [documents.entry_document(entry, blind=True) for entry in entries]
     return Json({"entries": told, "next": entries.next})
@@ -35,5 +35,5 @@ def verify(
 ) -> Response:
     """Whether the journal is whole: nothing changed, nothing missing.
 
-    For moderators and admins."""
+    For moderators and admins whose credential has no bounds."""
     return Json(documents.verified_document(acting.verify(deep=deep)))

@@ -26,5 +26,6 @@ async def is_well() -> Response:
 def pending(acting: Acting) -> Response:
     """How many of the messages that were taken in are still to be read for memories.
 
-    For everybody: of the whole tenant for moderators and admins, else of one's own threads."""
+    For everybody: of the whole tenant for moderators and admins without bounds, else of one's own
+    threads."""
     return Json(documents.pending_document(acting.pending()))
