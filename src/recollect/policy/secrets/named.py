@@ -37,7 +37,7 @@ _TAIL = (  # password_prod, but token_count
     r"(?:[_.-](?!hash|count|limit|budget|type|len|size|id\b|ur[li]|endpoint|expir|ttl|name|min|max|policy|field|file|"
     r"path|format|reset|version|rate|usage|bucket|index|ratio|cost|price|total|per\b|window|hint|label|prefix|lifetime|"
     r"required|confirm|strength|valid|age|issuer|algorithm|manager|provider|store|address|symbol|used|in\b|out\b|"
-    r"input|output)\w{1,20})?"
+    r"input|output)\w{1,20}+)?"
 )
 _SIGN = (  # between name and value; a type before it, what makes the name bold around it
     r"""\\{0,6}(?:["'`]|[*_]{1,3})?\]?[ \t]{0,20}"""
