@@ -111,6 +111,13 @@ class StoreDamaged(StoreError):
     """The file or the database is not whole."""
 
 
+class Unreadable(StoreDamaged, ValueError):
+    """A row is not one that Recollect wrote."""
+
+    def __init__(self, of: str) -> None:
+        super().__init__(f"{of} is not as Recollect wrote it", "See what was changed: recollect verify --deep")
+
+
 class NotAStore(StoreError):
     """This is somebody else's file or database."""
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,30 @@ def list_runs_full(at: Path) -> None:
     erasures.add("chain", ["i:after"], DAWN)
     after = len(erasures.of("chain"))
     print(json.dumps({"refused": refused, "listed": listed - kept, "after": after - kept}))
+
+
+def opened_when_full(at: Path) -> None:
+    """A store that nobody has open, on a disk without room for anything, the index of its log included."""
+    mount_small_disk(at, DISK)
+    with closing(SqlStore(SqliteEngine(at / "memory.db"))) as store:
+        world = World(store, TenantId("home"))
+        store.create_tenant(world.tenant, at=DAWN)
+        world.tell("the first thing")
+        before = world.dump()
+    with suppress(OSError), (at / "ballast").open("wb", buffering=0) as file:
+        while file.write(b"x" * 4096):
+            pass
+    with closing(SqlStore(SqliteEngine(at / "memory.db"))) as store:
+        world = World(store, world.tenant, world.clock)
+        read = world.dump() == before and world.is_whole()
+        refused = _attempt(lambda: world.tell("one thing more"))
+    (at / "ballast").unlink()
+    with closing(SqlStore(SqliteEngine(at / "memory.db"))) as store:
+        world = World(store, world.tenant, world.clock)
+        same = world.dump() == before
+        world.tell("there is room again")
+        whole = world.is_whole()
+    print(json.dumps({"read": read, "refused": refused, "same": same, "whole": whole}))
 
 
 def served_on(at: Path) -> None:
@@ -139,4 +163,5 @@ def _name(error: RecollectError) -> str:
 
 
 if __name__ == "__main__":
-    {"store": main, "list": list_runs_full, "served": served_on}[sys.argv[1]](Path(sys.argv[2]))
+    programs = {"store": main, "list": list_runs_full, "opened": opened_when_full, "served": served_on}
+    programs[sys.argv[1]](Path(sys.argv[2]))

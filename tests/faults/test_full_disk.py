@@ -47,6 +47,12 @@ def test_a_server_answers_on_while_its_disk_is_full(tmp_path: Path):
 
 
 @pytest.mark.skipif(not can_mount(), reason="no mounts of one's own here")
+def test_a_store_is_opened_and_read_while_its_disk_is_full(tmp_path: Path):
+    found = told(start(PROGRAM, "opened", tmp_path / "disk", before=OWN_MOUNTS))
+    assert found == {"read": True, "refused": "StoreFull", "same": True, "whole": True}
+
+
+@pytest.mark.skipif(not can_mount(), reason="no mounts of one's own here")
 def test_a_full_disk_leaves_no_half_line_in_the_list_of_erasures(tmp_path: Path):
     found = told(start(PROGRAM, "list", tmp_path / "disk", before=OWN_MOUNTS))
     assert found == {"refused": "StoreFull", "listed": 0, "after": 1}

@@ -10,7 +10,7 @@ from recollect.domain.item import Item
 from recollect.domain.scope import Principal, Role
 from recollect.memory import Memory
 from recollect.models.local import LocalEmbedder
-from recollect.policy import bands
+from recollect.policy import bands, signs
 from recollect.store.sidecar import FileErasures, FileSeal
 from tests.worlds import ALL, ANY_STATE, EVERYTHING, World
 
@@ -62,6 +62,19 @@ DIFFERENT = [
     ("The invoice of the caterer is {} euros.", "1,900", "9,100"),
     ("My blood group is {}.", "A+", "A-"),
     ("The stock at the depot trades as {}.", "GOOG", "GOOGL"),
+    ("The breakfast at the inn costs {}.", "£8.50", "€8.50"),
+    ("The fee of the broker is {} a year.", "2 %", "2 €"),
+    ("The alarm rings when the level is {} 40.", "<", ">"),
+    ("The filter keeps what is {} zero.", "==", "!="),
+    ("The logs of the worker are kept in {}.", "/var/a/log", "/var/b/log"),
+    ("The logs of the worker are kept in {}.", "/var/log", "../var/log"),
+    ("Write about the roof to {}.", "ana.roth@mail.example", "ana-roth@mail.example"),
+    ("The field is called {} in the schema.", "orderId", "orderID"),
+    ("The tool prints more with {}.", "-v", "-V"),
+    ("The beacon sends with {}.", "5 mW", "5 MW"),
+    ("The vote of the board is {}", "✅", "❌"),
+    ("The blood was tested for hepatitis {}.", "A", "B"),
+    ("The spare key is in drawer {}.", "A", "C"),
 ]
 TURNED = [
     ("Take 2 tablets every 6 hours.", "Take 6 tablets every 2 hours."),
@@ -77,8 +90,18 @@ TURNED = [
     ("The tax report is due on Friday.", "The tax report is due by Friday."),
     ("Lund was the head of the choir.", "Lund is the head of the choir."),
     ("I can come on Saturday.", "I will come on Saturday."),
+    ("Der Mieter hat gekündigt.", "Der Mieter hat nicht gekündigt."),
+    ("Le locataire a payé le loyer.", "Le locataire n'a pas payé le loyer."),
+    ("Il dottore ha firmato.", "Il dottore non ha firmato."),
+    ("Арендатор оплатил счёт.", "Арендатор не оплатил счёт."),
+    ("Vera is my neighbour.", "Vera is my ex neighbour."),
+    ("The syrup is safe for infants.", "The syrup is hardly safe for infants."),
+    ("Ruth forged the letter.", "Ruth supposedly forged the letter."),
+    ("The heater is broken.", "The heater isnt broken."),
+    ("Hepatitis A was ruled out.", "Hepatitis was ruled out."),
+    ("The lease is signed.", "The lease is signed?"),
 ]
-"""The same words, and another meaning: who does what to whom, or a small word for another."""
+"""The same words, and another meaning: who does what to whom, a small word for another, or one word more."""
 SAME = [
     ("On Fridays the office is closed.", "The office is closed on Fridays."),
     ("My dentist is Dr. Okafor.", "Dr. Okafor is my dentist."),
@@ -89,6 +112,9 @@ SAME = [
     ("The gate of the boathouse is painted blue.", "The gates of the boathouse are painted blue."),
     ("We meet at the boathouse on Friday.", "We are meeting at the boathouse on Friday."),
     ("The caterer for the party is Lund.", "The caterer for the party is Lund!"),
+    ("The entry to the museum costs €12.", "The entry to the museum costs 12 €."),
+    ("I am a vegetarian since the spring.", "I'm a vegetarian since the spring."),
+    ("The **ferry** leaves from pier two.", "- The ferry leaves from pier two 🙂"),
 ]
 
 
@@ -141,4 +167,4 @@ def test_what_is_the_same_in_another_form_is_one_memory(world: World, tmp_path: 
 def test_look_alikes_are_told_apart_by_their_words(frame: str, one: str, other: str):
     a, b = frame.format(one), frame.format(other)
     assert not bands.same_words(a, b)
-    assert bands.exchanged(a, b) or bands.numbers(a) != bands.numbers(b)
+    assert bands.exchanged(a, b) or bands.numbers(a) != bands.numbers(b) or signs.clash(a, b)

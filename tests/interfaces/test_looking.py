@@ -1,7 +1,10 @@
 """Memories with their receipts, and what happened to them."""
 
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 
+import apsw
 import pytest
 
 from recollect import Memory, Message
@@ -226,3 +229,32 @@ def test_a_memory_says_since_when_it_holds_and_what_took_its_place(recollect: Co
     assert told in recollect.do("show", old.item_id).out
     assert recollect.do("show", old.item_id, "--json").document["memory"]["held"] == told
     assert f"since 18 May 2025, replaces {short(old.item_id)}" in recollect.do("show", new.item_id).out
+
+
+def test_what_no_recollect_wrote_is_told_of_and_ends_no_command(recollect: CommandLine, store: Path):
+    kept, gone = recollect.remember("The ferry leaves at nine."), recollect.remember("The mill is shut.")
+    recollect.do("erase", gone, "--yes")
+    whole = store.read_bytes()
+    shown, told = ["show", "--state", "all"], ["history", kept]
+    back = ["rollback", "--to", "1", "--preview", "--json"]
+    for table, column, value, *commands in (
+        ("items", "trust", "", shown, told),
+        ("items", "updated_at", b"\xff", shown),
+        ("items", "origin_at", 2**62, back),
+        ("events", "role", b"\xff", ["evidence", kept]),
+        ("versions", "bullets", "{", ["show", kept]),
+        ("items", "topic_key", b"\xff", ["export", "-"]),
+        ("journal", "rev", "garbage", ["verify"], back),
+        ("journal_bodies", "body", "{", told),
+        ("tombstones", "at", "garbage", back),
+        ("jobs", "done_at", 1e300, ["jobs"]),
+        ("tenants", "dedup_key", "garbage", ["remember", "The mill is open."]),
+        ("tenants", "rev", b"\xff", ["remember", "The mill is open."]),
+    ):
+        with closing(apsw.Connection(str(store))) as database:
+            database.execute(f"update {table} set {column} = ?", (value,))  # pyright: ignore[reportUnknownMemberType]
+        for command in commands:
+            answer = recollect(*command)
+            assert answer.code == 1, (table, column, command)
+            assert command == ["verify"] or "recollect verify --deep" in answer.err
+        store.write_bytes(whole)

@@ -15,6 +15,7 @@ from struct import unpack
 from recollect.domain.embedding import Profile
 from recollect.domain.event import Trust
 from recollect.domain.item import Fact, Item
+from recollect.policy import signs
 from recollect.policy.clues.lexicon import stem
 
 _WORD = re.compile(r"[\w'’]+(?:[+#]+(?!\w)|(?<=[ABO0])[-−](?![\w-]))?")  # noqa: RUF001
@@ -22,11 +23,18 @@ _WORD = re.compile(r"[\w'’]+(?:[+#]+(?!\w)|(?<=[ABO0])[-−](?![\w-]))?")  # n
 _NUMBER = re.compile(r"(?:(?<![^\s(])[-−<>])?\d+(?:[.,:/-]\d+)*(?:\s?[AaPp](?:m\b|M\b|\.\s?[mM]\b))?")  # noqa: RUF001
 _NEGATION = frozenset(
     "not no never none neither nor cannot without isn't aren't wasn't weren't don't doesn't didn't can't couldn't "
-    "won't wouldn't hasn't haven't hadn't stopped quit anymore".split()
+    "won't wouldn't hasn't haven't hadn't stopped quit anymore "
+    "nicht kein keine keinen keinem keiner keines nie niemals niemand nichts ohne "
+    "ne n'a n'est pas jamais aucun aucune rien nunca jamás ningún ninguna nadie nada mai nessuno nessuna niente senza "
+    "não nenhum nenhuma ninguém sem niet geen nooit niemand zonder inte ikke ikkje aldrig aldri utan uden uten "
+    "nie nigdy bez не нет никогда без".split()
 )
+_UNMARKED = frozenset(word.replace("'", "") for word in _NEGATION if word.endswith("n't"))
+"""The same as they are typed in haste."""
 _EMPTY = frozenset(
     "a an the is are was were be been being am do does did has have had of to in on at by for from with and or as that "
-    "this it its his her their our my your he she they we i you there here so very also now just will would can".split()
+    "per this it its his her their our my your he she they we i you there here so very also now just will would "
+    "can".split()
 )
 
 _WEIGHTY = (
@@ -40,6 +48,9 @@ _WEIGHTY = (
 _FORMS = {"am": "is", "are": "is", "were": "was", "have": "has"}
 _NAME = 3
 """Words of a name, at most."""
+_SHORTENED = re.compile(r"(?<=\w)['’](?:m|re|ve|ll|d)(?!\w)")  # noqa: RUF001
+_LETTER = re.compile(r"(?<=[\w,] )A(?!\w)")
+"""Within a sentence this is a name, as in "hepatitis A", and no article."""
 _NEAREST = 4
 """So many of the nearest are for the judge however far away they are: what has changed may be told in other words. Of
 the pairs of stories in which it has, 95 to 99 % are among these or reach the embedder's floor; of the pairs in a store
@@ -105,10 +116,9 @@ def decide(new: New, near: Sequence[Near], profile: Profile) -> Band:
         if one.item.trust is new.trust and not one.item.constitutional and one.seen_alike and _may_be_the_same(new, one)
     ]
     for one in movable:
-        # A correction means to differ, if only in one word; and where more than a word differs, a judge should look.
-        few = len(content(new.text) ^ content(one.text)) <= 2 and not exchanged(new.text, one.text)
-        few = few and in_order(new.text, one.text)
-        alike = one.cosine >= profile.same and not new.corrects and few
+        # A correction means to differ, if only in one word. What one says and the other does not may turn its meaning,
+        # in any language: "hardly", "ex-", "nicht".
+        alike = one.cosine >= profile.same and not new.corrects and _all_said(new.text, one.text)
         if same_words(new.text, one.text) or (alike and not conflicting(new, one)):
             return Auto(one)
     for one in movable:
@@ -133,6 +143,8 @@ def conflicting(new: New, one: Near) -> bool:
     """Whether two texts that lie near each other differ in what matters: a number, a negation, a name, the value of a
     key."""
     if numbers(new.text) != numbers(one.text) or negated(new.text) != negated(one.text):
+        return True
+    if signs.clash(new.text, one.text):
         return True
     if _names(new.text) - content(one.text) and _names(one.text) - content(new.text):
         return True
@@ -177,8 +189,14 @@ def cosine(a: bytes, b: bytes) -> float:
 
 def same_words(a: str, b: str) -> bool:
     """Whether two texts are the same but for case, punctuation and spaces. What is written into a number is no
-    punctuation: 1-5 is not 1.5, nor -5 what 5 is."""
-    return _plain(a) == _plain(b) and numbers(a) == numbers(b)
+    punctuation: 1-5 is not 1.5, nor -5 what 5 is. Nor are signs that say something, < and > among them."""
+    return _plain(a) == _plain(b) and numbers(a) == numbers(b) and not signs.clash(a, b)
+
+
+def _all_said(a: str, b: str) -> bool:
+    """Whether each of two texts has all the words of the other that carry it, in some form, and in the same order."""
+    ours, theirs = (frozenset(map(stem, content(_SHORTENED.sub("", text)))) for text in (a, b))
+    return ours == theirs and not exchanged(a, b) and in_order(a, b)
 
 
 def exchanged(a: str, b: str) -> bool:
@@ -210,7 +228,8 @@ def in_order(a: str, b: str) -> bool:
 
 def content(text: str) -> frozenset[str]:
     """The words of a text that carry it."""
-    return frozenset(_plain(text)) - _EMPTY
+    carrying = frozenset(_plain(text)) - _EMPTY
+    return carrying | {"a"} if _LETTER.search(text) else carrying
 
 
 def frame(text: str) -> frozenset[str]:
@@ -219,7 +238,7 @@ def frame(text: str) -> frozenset[str]:
 
 
 def negated(text: str) -> bool:
-    return any(word in _NEGATION for word in _plain(text))
+    return any(word in _NEGATION or word in _UNMARKED for word in _plain(text))
 
 
 @lru_cache(maxsize=1024)

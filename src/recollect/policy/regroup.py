@@ -9,7 +9,7 @@ from recollect.domain.ids import EventId, ItemId
 from recollect.domain.item import Active, Episode, Item
 from recollect.domain.text import tokens
 from recollect.domain.witness import Bullet, ChunkWitness, EventWitness, RangeWitness, Witness, bare
-from recollect.policy import bands
+from recollect.policy import bands, signs
 from recollect.policy.distil.notation import DECISIONS, SECTIONS
 
 SHORTER = 0.9
@@ -118,7 +118,7 @@ def _same(a: str, b: str) -> bool:
     """Whether two sentences say the same: nearly all their words, the same numbers, and yes or no alike."""
     left, right = bands.content(a), bands.content(b)
     numbers = [{word for word in words if any(sign.isdigit() for sign in word)} for words in (left, right)]
-    if numbers[0] != numbers[1] or bands.negated(a) != bands.negated(b) or bands.exchanged(a, b):
+    if numbers[0] != numbers[1] or bands.negated(a) != bands.negated(b) or bands.exchanged(a, b) or signs.clash(a, b):
         return False
     least = _WITHIN if left <= right or right <= left else _ALIKE
     return len(left & right) >= least * len(left | right)

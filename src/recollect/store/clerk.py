@@ -43,7 +43,7 @@ from recollect.errors import Gone, Invalid, NotFound, Refused, Stale
 from recollect.store import rows
 from recollect.store.citing import resolve
 from recollect.store.erasing import erase
-from recollect.store.fingerprint import fingerprint
+from recollect.store.fingerprint import fingerprint, held_key
 from recollect.store.footing import Footing
 from recollect.store.journal import no_tenant
 from recollect.store.records import put_record, read_record
@@ -320,7 +320,7 @@ class Clerk:
             row = self.tx.one("select dedup_key from tenants where tenant = :tenant")
             if row is None:
                 raise no_tenant(self.tx)
-            self.key = bytes(row[0])
+            self.key = held_key(row[0])
         return fingerprint(self.key, text)
 
     def _derive(self, version: Version) -> None:

@@ -109,6 +109,8 @@ def _out(table: str, column: str, value: Any) -> object:
         return bool(value)
     if _is_json(table, column):
         return json.loads(value)
+    if isinstance(value, bytes):
+        raise ValueError("bytes where there are none")
     return value
 
 

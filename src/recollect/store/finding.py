@@ -10,6 +10,7 @@ from dataclasses import replace
 from recollect.domain.item import ANY_STATE
 from recollect.domain.query import Filters
 from recollect.domain.scope import Readers, Sight
+from recollect.errors import Unreadable
 from recollect.holdings import Hit, Hits, Listed, Wanted
 from recollect.store import privacy, rows
 from recollect.store.reading import Where, filtered, visible
@@ -167,5 +168,7 @@ def find(tx: Tx, engine: Engine, sought: Sought, wanted: Wanted) -> Hits:
     mark, words, cosines = sought.value, proposed.text, proposed.cosine
     for key in dict.fromkeys([*text, *near]):
         id, item_id, seq, ts, author = confirmed[key]
+        if not isinstance(seq, int):
+            raise Unreadable("a row of events")
         hits.append(Hit(mark + id, item_id, rows.moment(ts), words.get(key), cosines.get(key), seq, author))
     return Hits(hits, proposed.documents, proposed.frequency)

@@ -3,9 +3,18 @@
 import hmac
 import os
 
+from recollect.errors import Unreadable
+
 
 def new_key() -> bytes:
     return os.urandom(32)
+
+
+def held_key(value: object) -> bytes:
+    """The key as the store holds it."""
+    if not isinstance(value, bytes):
+        raise Unreadable("the key of the tenant's fingerprints")
+    return value
 
 
 def fingerprint(key: bytes, text: str) -> str:

@@ -12,8 +12,8 @@ from recollect.domain.ids import CauseId, EventId, ItemId, Rev, Seq
 from recollect.domain.journal import UNREADABLE, Body, Entry, Header, body_hash, body_text, header_hash, mark_hash
 from recollect.domain.refs import item_of, name_of, refs
 from recollect.domain.scope import Actor, Scope
-from recollect.errors import NotFound, StoreDamaged
-from recollect.store import rows
+from recollect.errors import NotFound, StoreDamaged, Unreadable
+from recollect.store import form, rows
 from recollect.store.tx import Tx
 
 Thread = tuple[str, str]
@@ -39,6 +39,8 @@ class Pen:
         row = tx.one(f"select rev, seq, head from tenants where tenant = :tenant {tx.for_update}")
         if row is None:
             raise no_tenant(tx)
+        if type(row[0]) is not int or type(row[1]) is not int:
+            raise Unreadable("the head of the journal")
         self._tx, self._actor, self._at, self._cause = tx, actor, at, cause
         self._seq, self._head = Seq(row[1]), str(row[2])
         self.rev = Rev(row[0])
@@ -208,6 +210,8 @@ def _last_seq_of(tx: Tx, rev: Rev) -> Seq:
     while low < high:
         middle = (low + high + 1) // 2
         row = tx.one("select rev from journal where tenant = :tenant and seq = :seq", seq=middle)
+        if row is not None and type(row[0]) is not int:
+            raise Unreadable("a row of journal")
         if row is None or row[0] > rev:
             high = middle - 1
         else:
@@ -221,10 +225,10 @@ def read_entry(row: tuple[object, ...]) -> Entry:
         return Entry(
             rows.read_header(tuple(header)),
             str(hash),
-            None if nonce is None or body is None else Body(bytes(nonce), str(body)),  # type: ignore[arg-type]
+            None if nonce is None or body is None else Body(bytes(nonce), form.text(body)),  # type: ignore[arg-type]
         )
     except UNREADABLE as error:
         raise StoreDamaged(
             f"entry {header[0]} of the journal cannot be read",
-            "`recollect verify --deep` tells what was changed; `recollect restore` takes a backup.",
+            "See what was changed: recollect verify --deep; a backup comes back by recollect restore",
         ) from error

@@ -1,9 +1,10 @@
 """Rows and values: one pair of functions per table. A row is what either engine returns for the columns named here."""
 
+import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, assert_never, cast
+from typing import Any, TypeVar, assert_never, cast
 
 from recollect.domain import codec
 from recollect.domain import version as versions
@@ -22,15 +23,17 @@ from recollect.domain.item import (
     Visibility,
 )
 from recollect.domain.job import Job
-from recollect.domain.journal import Header
+from recollect.domain.journal import UNREADABLE, Header
 from recollect.domain.level import Derivation, Level
 from recollect.domain.record import Contradiction, Open, Resolved, Verdict
 from recollect.domain.relation import Relation
 from recollect.domain.scope import Role
 from recollect.domain.version import Version
 from recollect.domain.witness import Bullet
+from recollect.errors import Unreadable
 from recollect.store.tx import Row
 
+_T = TypeVar("_T")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -43,14 +46,31 @@ def moment(value: Any) -> Any:
     """A moment as either engine returns it."""
     if value is None:
         return None
-    if isinstance(value, int):
-        return _EPOCH + timedelta(microseconds=value)
-    return value.astimezone(UTC)
+    try:
+        return _EPOCH + timedelta(microseconds=value) if isinstance(value, int) else value.astimezone(UTC)
+    except UNREADABLE as error:
+        raise Unreadable("a time in the store") from error
 
 
 def columns(names: str) -> tuple[str, str]:
     """A list of columns, and the same as placeholders."""
     return names, ", ".join(f":{name.strip()}" for name in names.split(","))
+
+
+def _of(table: str) -> Callable[[Callable[[Row], _T]], Callable[[Row], _T]]:
+    """Reads a row of a table. One that somebody changed past Recollect is told of as such, at every door."""
+
+    def legible(read: Callable[[Row], _T]) -> Callable[[Row], _T]:
+        @functools.wraps(read)
+        def reading(row: Row) -> _T:
+            try:
+                return read(row)
+            except UNREADABLE as error:
+                raise Unreadable(f"a row of {table}") from error
+
+        return reading
+
+    return legible
 
 
 # -- items ------------------------------------------------------------------------------------------------
@@ -121,6 +141,7 @@ def _state(name: str, at: Any, reason: str | None, purge_at: Any) -> State:
             raise AssertionError(f"unknown state {name!r}")
 
 
+@_of("items")
 def read_item(row: Row) -> Item:
     (
         id, _, body, category, visibility, user_id, agent_id, project_id, thread_id, run_id, actor_id, role,
@@ -188,6 +209,7 @@ def names(thing: Event | Item) -> str:
     return " ".join(thing.names)
 
 
+@_of("events")
 def read_event(row: Row) -> Event:
     id, item_id, seq, ts, author, role, text, trust, chunks, meta = row
     return Event(
@@ -225,6 +247,7 @@ def version_columns(version: Version) -> dict[str, object]:
     }
 
 
+@_of("versions")
 def read_version(row: Row) -> Version:
     id, item_id, level, content, bullets, derived_from, derivation, created_at, quality_score = row
     return Version(
@@ -258,6 +281,7 @@ def relation_columns(relation: Relation) -> dict[str, object]:
     return {name: getattr(relation, name) for name in Relation.__dataclass_fields__}
 
 
+@_of("relations")
 def read_relation(row: Row) -> Relation:
     id, from_id, to_id, relation_type, strength, created_at = row
     return Relation(
@@ -290,6 +314,7 @@ def contradiction_columns(record: Contradiction) -> dict[str, object]:
     }
 
 
+@_of("contradictions")
 def read_contradiction(row: Row) -> Contradiction:
     id, memory_a, memory_b, detected_at, resolved_at, resolution, note, why, confidence = row
     if resolution is None:
@@ -328,11 +353,14 @@ def header_columns(header: Header) -> dict[str, object]:
     return out
 
 
+@_of("journal")
 def read_header(row: Row) -> Header:
     (
         seq, rev, at, op, item_id, user_id, project_id, agent_id, thread_id, thread_rev,
         actor, actor_role, actor_agent, cause, undoes, body_hash, prev_hash,
     ) = row  # fmt: skip
+    if not all(type(number) is int for number in (seq, rev, *(() if undoes is None else (undoes,)))):
+        raise ValueError("not a whole number")
     return Header(
         seq=Seq(seq),
         rev=Rev(rev),
@@ -381,6 +409,7 @@ def read_object(text: str) -> Mapping[str, object]:
     return cast(Mapping[str, object], loaded)
 
 
+@_of("jobs")
 def read_job(row: Row) -> Job:
     """Raises ValueError where its payload cannot be read: jobs are in no chain, and anybody may have had the file."""
     id, kind, key, payload, not_before, every_s = row

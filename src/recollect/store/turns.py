@@ -11,7 +11,7 @@ from recollect.domain.change import Erase
 from recollect.domain.ids import ItemId, VersionId
 from recollect.domain.turn import Mark, Serving, Turn
 from recollect.store import rows
-from recollect.store.fingerprint import fingerprint
+from recollect.store.fingerprint import fingerprint, held_key
 from recollect.store.journal import no_tenant
 from recollect.store.tx import Tx
 
@@ -148,4 +148,4 @@ def _key(tx: Tx) -> bytes:
     row = tx.one("select dedup_key from tenants where tenant = :tenant")
     if row is None:
         raise no_tenant(tx)
-    return bytes(row[0])
+    return held_key(row[0])

@@ -30,7 +30,7 @@ from recollect.store.sqlite import schema
 from recollect.store.sqlite.files import Files, files_gone
 from recollect.store.sqlite.pages import Pages, read_header
 from recollect.store.sqlite.turn import Queue, Turnstile
-from recollect.store.sqlite.tx import Connection, SqliteOutbox, SqliteTx, connect
+from recollect.store.sqlite.tx import ALONE, Connection, SqliteOutbox, SqliteTx, connect, no_room_for_index
 from recollect.store.tx import Proposed, Sought, Tx
 from recollect.store.unfinished import create, sync_directory, unfinished
 
@@ -69,6 +69,7 @@ class SqliteEngine:
         self._patience = patience
         self._closed = False
         self._lost = False
+        self._alone = False
         self._idle: list[Connection] = []
         self._guard = threading.Lock()
         self._moment: ContextVar[Connection | None] = ContextVar("recollect_moment", default=None)
@@ -82,8 +83,7 @@ class SqliteEngine:
                 with self._turnstile.pass_through(patience) as passed:
                     if not passed:
                         raise self._busy()
-                    self._writer = self._connect()  # one opener at a time: two that turn WAL on meet without waiting
-                    _pragma(self._writer, "user_version")  # whoever reads has all files open
+                    self._writer = self._connect_first()  # one at a time: two that turn WAL on meet without waiting
                     self._files = Files(path)
                 self._migrate(migrations(_MIGRATIONS))
             except BaseException:
@@ -91,11 +91,27 @@ class SqliteEngine:
                 raise
 
     def _connect(self) -> Connection:
-        connection = connect(self.path)
-        connection.set_busy_timeout(int(self._patience * 1000))
-        for pragma in _PRAGMAS:
-            connection.execute(f"pragma {pragma}").fetchall()
+        connection = connect(self.path, alone=self._alone)
+        try:
+            connection.set_busy_timeout(int(self._patience * 1000))
+            for pragma in _PRAGMAS:
+                connection.execute(f"pragma {pragma}").fetchall()
+            _pragma(connection, "user_version")  # whoever reads has all files open
+        except BaseException:
+            connection.close()
+            raise
         return connection
+
+    def _connect_first(self) -> Connection:
+        """The first connection. On a full disk there may be no room for the index of the log, without which nothing
+        can be read: it is then kept in memory, and until the store is closed nobody else can open it."""
+        try:
+            return self._connect()
+        except apsw.IOError as error:
+            if not no_room_for_index(error):
+                raise
+            self._alone = True
+            return self._connect()
 
     def _usable(self) -> None:
         if self._closed:
@@ -386,7 +402,16 @@ def _marks(path: Path, header: bytes) -> tuple[int, int, int]:
     somebody left behind included."""
     if not path.with_name(path.name + "-wal").exists():
         return int.from_bytes(header[68:72]), int.from_bytes(header[60:64]), int.from_bytes(header[40:44])
-    probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        return _probed(path)
+    except apsw.IOError as error:
+        if not no_room_for_index(error):
+            raise
+        return _probed(path, ALONE)
+
+
+def _probed(path: Path, vfs: str | None = None) -> tuple[int, int, int]:
+    probe = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
     try:
         probe.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         probe.set_busy_timeout(int(_PROBING * 1000))
@@ -432,6 +457,8 @@ def typed(path: Path) -> Generator[None]:
             raise Invalid(f"{path} cannot hold this: {error}") from error
         raise Stale(f"another write came first: {error}", []) from error
     except (apsw.IOError, OSError) as error:
+        if no_room_for_index(error):
+            raise StoreFull(f"there is no room left beside {path}", "Free some disk space and try again.") from error
         match getattr(error, "errno", 0):
             case errno.ENOSPC:
                 raise StoreFull(f"there is no room left for {path}", "Free some disk space and try again.") from error

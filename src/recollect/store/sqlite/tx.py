@@ -19,6 +19,8 @@ from recollect.store.words import indexed
 
 _LIST = re.compile(r":(\w+)\[\]")
 _SHORT = 4
+ALONE = "unix-excl" if "unix-excl" in apsw.vfs_names() else None
+"""How SQLite opens a file that no other process may open meanwhile: the index of the log is then in memory."""
 
 
 @lru_cache(maxsize=4096)
@@ -89,9 +91,14 @@ class Connection(Protocol):
     def close(self) -> None: ...
 
 
-def connect(path: Path, *, create: bool = True) -> Connection:
+def connect(path: Path, *, create: bool = True, alone: bool = False) -> Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return cast(Connection, apsw.Connection(str(path), flags, statementcachesize=400))
+    return cast(Connection, apsw.Connection(str(path), flags, ALONE if alone else None, statementcachesize=400))
+
+
+def no_room_for_index(error: Exception) -> bool:
+    """Whether the index of the log, which all who open the file share, could not be made as large as it must be."""
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
 
 
 class SqliteTx:
