@@ -1,5 +1,6 @@
 """Who comes in: token, host, origin and size; and how a refusal is told, whatever was sent."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starlette.types import Message, Receive, Scope, Send
 
-from recollect.interfaces.http.guard import MAX_BODY
+from recollect.domain.ids import TenantId
+from recollect.domain.scope import Principal, Role
+from recollect.interfaces.credentials import CredentialFile, Credentials
+from recollect.interfaces.http.guard import MAX_BODY, Guard
 from tests.hunt import examples
 from tests.interfaces.conftest import CommandLine
 from tests.interfaces.served import Reply, Served, serving
@@ -194,6 +199,48 @@ BAD: list[tuple[str, object, str]] = [
     ("ingest", {"thread_id": "t", "messages": [{"text": " "}]}, "blank"),
     ("ingest", {"thread_id": "t", "messages": [{"text": "x"}], "artifacts": [{"type": "song", "ref": "x"}]}, "type"),
 ]
+
+
+def test_bodies_that_are_held_at_a_time_have_a_bound(tmp_path: Path):
+    """Who sends many long ones at once is told to wait; short ones are answered, and room is given back."""
+    owner = Principal(tenant=TenantId("default"), id="mira", role=Role.ADMIN)
+    credentials = Credentials("rec_owner", owner, CredentialFile(tmp_path / "credentials.toml"))
+
+    async def drive() -> None:
+        asked, go_on = asyncio.Semaphore(0), asyncio.Event()
+
+        async def house(_scope: Scope, _receive: Receive, send: Send) -> None:
+            asked.release()
+            await go_on.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+        guard = Guard(house, credentials, max_held=250_000)
+
+        async def sent(size: int) -> int:
+            pieces, statuses = [b" " * 50_000] * (size // 50_000), list[int]()
+
+            async def receive() -> Message:
+                return {"type": "http.request", "body": pieces.pop(), "more_body": bool(pieces)}
+
+            async def send(message: Message) -> None:
+                statuses.append(message.get("status", 0))
+
+            headers = [(b"host", b"localhost"), (b"authorization", b"Bearer rec_owner")]
+            scope = {"type": "http", "method": "POST", "path": "/api/memory/query", "scheme": "http"}
+            await guard({**scope, "headers": headers}, receive, send)
+            return statuses[0]
+
+        first = asyncio.create_task(sent(200_000))
+        await asyncio.wait_for(asked.acquire(), 10)
+        assert await asyncio.wait_for(sent(100_000), 10) == 503
+        short = asyncio.create_task(sent(50_000))
+        await asyncio.wait_for(asked.acquire(), 10)
+        go_on.set()
+        assert await asyncio.gather(first, short) == [200, 200]
+        assert await sent(200_000) == 200
+
+    asyncio.run(drive())
 
 
 @pytest.mark.parametrize(("route", "body", "word"), BAD, ids=range(len(BAD)))

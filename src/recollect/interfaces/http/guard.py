@@ -4,7 +4,8 @@ and sends a body of bounded size."""
 import ipaddress
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
 from itertools import islice
 from urllib.parse import urlsplit
 
@@ -18,6 +19,9 @@ from recollect.interfaces.http.problems import problem
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_BODY = 8 * 1024 * 1024
+MAX_HELD = 32 * MAX_BODY
+"""Bytes of all the bodies that are being read or answered at a time."""
+_SMALL = 65_536  # bytes of a body that always find room
 MAX_PARTS = 50_000
 """Texts, and signs between values, of a body: reading it costs by them, and keeps all others waiting."""
 _FEW = MAX_PARTS  # bytes that hold no more parts than that
@@ -27,6 +31,39 @@ _OTHER_SIGNS = re.compile(rb"\xff\xfe|\xfe\xff|.{0,3}\x00", re.DOTALL)
 _DRAINED = 8  # times as much is read and thrown away: who is cut off while sending does not get to read why
 _log = logging.getLogger(__name__)
 OPEN = ("/api/health", "/health")
+
+
+class _Held:
+    """How many bytes of bodies are held. One event loop asks, one after the other."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._held = most, 0
+
+    @contextmanager
+    def body(self) -> Generator["_Body"]:
+        """One body, from its first byte until it is answered."""
+        held = _Body(self)
+        try:
+            yield held
+        finally:
+            self._held -= held.size
+
+    def fits(self, size: int, more: int) -> bool:
+        if size + more > _SMALL and self._held + more > self._most:
+            return False
+        self._held += more
+        return True
+
+
+class _Body:
+    def __init__(self, held: _Held) -> None:
+        self._held, self.size = held, 0
+
+    def grow(self, more: int) -> bool:
+        """Whether there is room for so many bytes more, which is then taken."""
+        fits = self._held.fits(self.size, more)
+        self.size += more if fits else 0
+        return fits
 
 
 class Guard:
@@ -41,8 +78,10 @@ class Guard:
         *,
         numbers: bool = False,
         max_body: int = MAX_BODY,
+        max_held: int = MAX_HELD,
     ) -> None:
         self._app, self._credentials, self._numbers, self._max_body = app, credentials, numbers, max_body
+        self._bodies = _Held(max_held)
         self._hosts = LOOPBACK | {host.lower().strip("[]") for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,12 +95,13 @@ class Guard:
         refusal = self._wrong_host(headers) or self._wrong_site(scope, headers) or self._stranger(scope, headers)
         if refusal is None:
             scope["headers"] = [header for header in scope["headers"] if header[0] != b"cookie"]
-            # Nobody is asked who they are there, so nothing of theirs is kept.
-            body = b"" if scope["path"] in OPEN else await self._body(headers, receive)
-            if not isinstance(body, Response):
-                scope.setdefault("state", {})["body"] = body
-                await self._app(scope, _again(body, receive), send)
-                return
+            with self._bodies.body() as held:
+                # Nobody is asked who they are there, so nothing of theirs is kept.
+                body = b"" if scope["path"] in OPEN else await self._body(headers, receive, held)
+                if not isinstance(body, Response):
+                    scope.setdefault("state", {})["body"] = body
+                    await self._app(scope, _again(body, receive), send)
+                    return
             refusal = body
         await refusal(scope, receive, send)
 
@@ -120,7 +160,7 @@ class Guard:
             {"WWW-Authenticate": 'Bearer realm="recollect"'},
         )
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes | Response:
+    async def _body(self, headers: Headers, receive: Receive, held: _Body) -> bytes | Response:
         """The body, read whole before anything else looks at it; or a refusal where it is too long."""
         too_long = problem(
             413,
@@ -142,6 +182,15 @@ class Guard:
             if size > _DRAINED * self._max_body:
                 return too_long
             if size <= self._max_body:
+                if not held.grow(len(message.get("body", b""))):
+                    return problem(
+                        503,
+                        "busy",
+                        "Too many long bodies at once",
+                        "there is no room for a body of this length while others are being read",
+                        "Try again in a moment, or send it in parts.",
+                        {"Connection": "close", "Retry-After": "1"},
+                    )
                 whole += message.get("body", b"")
             if not message.get("more_body", False):
                 break
