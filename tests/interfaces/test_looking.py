@@ -240,6 +240,8 @@ def test_what_no_recollect_wrote_is_told_of_and_ends_no_command(recollect: Comma
     for table, column, value, *commands in (
         ("items", "trust", "", shown, told),
         ("items", "updated_at", b"\xff", shown),
+        ("items", "updated_at", 1e300, ["ask", "when does the ferry leave?"]),
+        ("versions", "item_id", b"\xff", ["ask", "when does the ferry leave?"]),
         ("items", "origin_at", 2**62, back),
         ("events", "role", b"\xff", ["evidence", kept]),
         ("versions", "bullets", "{", ["show", kept]),

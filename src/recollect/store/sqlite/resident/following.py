@@ -1,14 +1,17 @@
 """Following a tenant's revision: what is kept of it in memory is loaded once, and caught up before every question."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
+from recollect.domain.journal import UNREADABLE
 from recollect.domain.level import Level
 from recollect.domain.scope import Readers
+from recollect.errors import Unreadable
 from recollect.holdings import Listed
 from recollect.store import privacy
 from recollect.store.speaking import SPEAKS
@@ -66,7 +69,8 @@ class Follower:
         name = (embedder, dimension, sought)
         if name not in self._codes:
             codes = Codes(dimension, self._bits_above)
-            self._read_vectors(tx, codes, embedder, sought, after=None)
+            with _as_written("vectors"):
+                self._read_vectors(tx, codes, embedder, sought, after=None)
             self._codes[name] = codes
         return self._codes[name]
 
@@ -77,13 +81,16 @@ class Follower:
         if now is None or now == self._at:
             return
         known = self._at
-        if known is None or not self._continues(tx, known, now):
-            self._load(tx)
-        elif now.rev < known.rev:
+        continues = known is not None and self._continues(tx, known, now)
+        if known and continues and now.rev < known.rev:
             self.ahead = True
             return
-        else:
-            self._catch_up(tx, known)
+        self._at = None  # what was loaded half is loaded anew
+        with _as_written("items, events or versions"):
+            if known and continues:
+                self._catch_up(tx, known)
+            else:
+                self._load(tx)
         self._at = now
         self._withheld = {}
         self._shown = {}
@@ -120,8 +127,9 @@ class Follower:
         if self._citations is not None:
             return self._citations
         cited = Citations(self.catalog)
-        for batch in _batches(tx.each(citations.EVERY)):
-            cited.put(batch)
+        with _as_written("witnesses"):
+            for batch in _batches(tx.each(citations.EVERY)):
+                cited.put(batch)
         if not self.ahead:
             self._citations = cited
         return cited
@@ -231,6 +239,15 @@ class Follower:
             places = self.catalog.places_of(sought, before[sought][codes.rows["doc"]])
             codes.rows["doc"][:] = places
             codes.keep(np.isin(codes.rows["rid"], np.array([row[0] for row in left], np.int64)) & (places >= 0))
+
+
+@contextmanager
+def _as_written(table: str) -> Generator[None]:
+    """Rows are read into columns here: one that no Recollect wrote is told of as such."""
+    try:
+        yield
+    except UNREADABLE as error:
+        raise Unreadable(f"a row of {table}") from error
 
 
 def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
