@@ -14,7 +14,7 @@ from recollect.care import audit
 from recollect.domain.ids import EventId, ItemId, TenantId
 from recollect.domain.job import JobStatus
 from recollect.domain.journal import UNREADABLE
-from recollect.errors import RecollectError
+from recollect.errors import RecollectError, Unreadable
 from recollect.ports import Erasures, Store
 
 OVERDUE = timedelta(hours=1)
@@ -114,6 +114,8 @@ def tenant(store: Store, erasures: Erasures, name: TenantId, now: datetime) -> I
     ):
         try:
             verdict, found, help = look()
+        except Unreadable:
+            verdict, found, help = _foreign(name)
         except RecollectError as error:
             verdict, found, help = Verdict.ILL, error.what, error.help
         except UNREADABLE:
