@@ -6,7 +6,7 @@ are those who look; one of them has to have taken part. A version takes its word
 that cites none from the version that it was derived from.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from recollect.domain.event import Event
 from recollect.domain.ids import EventId
@@ -20,6 +20,8 @@ Where = tuple[list[str], dict[str, object]]
 _SHARED = "i.visibility in ('project-shared', 'system')"
 ANY_PRIVATE = "exists (select 1 from private_events n where n.tenant = :tenant)"
 """Whether the tenant has private events at all. Asked once a statement: most have none."""
+ANY_MARKED = "exists (select 1 from items m where m.tenant = :tenant and m.private)"
+"""Whether it has memories that are marked as private. Where it has neither, nothing is kept from any readers."""
 _NOTHING_PRIVATE = f"not {ANY_PRIVATE}"
 
 
@@ -106,10 +108,10 @@ PRIVATE_ITEMS = f"items i where i.tenant = :tenant and i.private and case when {
 # -- asking about single things ---------------------------------------------------------------------------
 
 
-def withheld(tx: Tx, refs: Iterable[str], readers: Readers) -> frozenset[str]:
+def withheld(tx: Tx, refs: Collection[str], readers: Readers) -> frozenset[str]:
     """Those of these items (i:), versions (v:) and events (e:), withdrawn or not, that hold private words which are not
     for these readers."""
-    if readers is None:
+    if readers is None or not refs or not _any(tx):
         return frozenset()
     named = {mark: sorted({ref[2:] for ref in refs if ref.startswith(mark)}) for mark in ("i:", "v:", "e:")}
     found: set[str] = set()
@@ -117,6 +119,11 @@ def withheld(tx: Tx, refs: Iterable[str], readers: Readers) -> frozenset[str]:
         if named[mark]:
             found |= {f"{mark}{id}" for id in ask(tx, named[mark], readers)}
     return frozenset(found)
+
+
+def _any(tx: Tx) -> bool:
+    row = tx.one(f"select {ANY_PRIVATE} or {ANY_MARKED} where :tenant <> ''")
+    return row is not None and bool(row[0])
 
 
 def _withheld_items(tx: Tx, ids: Sequence[str], readers: frozenset[str]) -> set[str]:

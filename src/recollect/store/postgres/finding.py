@@ -8,8 +8,9 @@ from recollect.holdings import Wanted
 from recollect.store.finding import confirm, passing_events, passing_items
 from recollect.store.postgres.pool import Connection
 from recollect.store.postgres.tx import sent
-from recollect.store.postgres.word_counts import Size, WordCounts
+from recollect.store.postgres.word_counts import Asker, Size, WordCounts
 from recollect.store.postgres.words import folded
+from recollect.store.privacy import ANY_MARKED, ANY_PRIVATE
 from recollect.store.rarity import Phrase, rarest, weight
 from recollect.store.tx import Engine, Key, Proposed, Row, Sought, Tx
 from recollect.store.words import phrases
@@ -46,14 +47,17 @@ class Finder:
         self._counts = WordCounts()
 
     def propose(self, tx: Tx, engine: Engine, sought: Sought, wanted: Wanted, depth: int) -> Proposed:
-        row = tx.one("select seq from tenants where tenant = :tenant")
-        seq = int(row[0]) if row else 0
+        row = tx.one(f"select t.seq, {ANY_PRIVATE} or {ANY_MARKED} from tenants t where t.tenant = :tenant")
+        seq, private = (int(row[0]), bool(row[1])) if row else (0, False)
         listed = self._counts.withholding(tx, wanted.listed, seq)
-        wanted = wanted if listed == wanted.listed else replace(wanted, listed=listed)
-        size = self._counts.size(tx, wanted.sight, listed, seq)
+        # Planning the conditions on private words takes longer than most questions, and most tenants have none.
+        seen = wanted.sight if private else replace(wanted.sight, readers=None)
+        asker = Asker(wanted.sight, listed, seen)
+        wanted = replace(wanted, sight=seen, listed=listed)
+        size = self._counts.size(tx, asker, seq)
         asked = {word: [text for p in phrases(word) if (text := folded(p)).strip()] for word in wanted.words}
         every = [p for found in asked.values() for p in found]
-        known = self._counts.frequencies(tx, wanted.sight, listed, every, seq)
+        known = self._counts.frequencies(tx, asker, every, seq)
         kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
         near = _Near(tx, sought, wanted, self._in) if wanted.vector is not None and wanted.embedder else None
         few = size.vectors <= self._exact_up_to
@@ -115,7 +119,10 @@ class _Search:
         """Everything passes, or nearly so."""
         text = self._texts(depth)
         best = self._nearest(depth)
-        return _proposed(text, best, len(text) >= depth, self._near is not None and self._near.found >= depth)
+        passed = confirm(self._tx, self._engine, self._sought, self._wanted, {**text, **best})
+        more = self._near is not None and self._near.found >= depth
+        found = _proposed(_those(text, passed), _those(best, passed), len(text) >= depth, more)
+        return replace(found, confirmed=passed)
 
     def narrowed(self, depth: int, few: int) -> Proposed:
         """Those that pass, at least `depth` by either index where there are so many. How many do so among the first

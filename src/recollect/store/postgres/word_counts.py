@@ -61,6 +61,16 @@ _VECTORS = {Sought.EVENTS: "1 + json_array_length(e.chunks)", Sought.ITEMS: "1"}
 
 
 @dataclass(frozen=True, slots=True)
+class Asker:
+    """Whose counts they are: what is in sight, less what a list withholds. `seen`: the same sight in the shortest way
+    to ask for it, without the conditions on private words while nothing in the tenant is private."""
+
+    sight: Sight
+    listed: Listed | None
+    seen: Sight = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Texts:
     """How many texts of one kind an asker may see, how long they are on average, how many vectors they have, and which
     is the newest."""
@@ -112,25 +122,24 @@ class WordCounts:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._sizes: dict[tuple[TenantId, Sight, Listed | None], _Known] = {}
+        self._sizes: dict[tuple[TenantId, Asker], _Known] = {}
         """The one who asked last comes last."""
         self._unlisted: dict[tuple[TenantId, Listed], tuple[int, bool]] = {}
         self._stems: dict[str, str | None] = {}
 
-    def size(self, tx: Tx, sight: Sight, listed: Listed | None, seq: int) -> Size:
-        return self._known(tx, sight, listed, seq).size
+    def size(self, tx: Tx, asker: Asker, seq: int) -> Size:
+        return self._known(tx, asker, seq).size
 
-    def _known(self, tx: Tx, sight: Sight, listed: Listed | None, seq: int) -> _Known:
-        asker = (tx.tenant, sight, listed)
-        known = self._sizes.get(asker)
+    def _known(self, tx: Tx, asker: Asker, seq: int) -> _Known:
+        known = self._sizes.get((tx.tenant, asker))
         if known and known.seq != seq and known.size.documents > _SMALL:
-            known = _followed(tx, sight, listed, known, seq)
+            known = _followed(tx, asker, known, seq)
         if known is None or known.seq != seq or known.grown > known.size.documents * _GROWTH:
-            size = _measured(tx, sight, listed)
+            size = _measured(tx, asker)
             known = _Known(size, seq, {sought: texts.newest for sought, texts in size.texts.items()})
         with self._guard:
-            self._sizes.pop(asker, None)
-            self._sizes[asker] = known
+            self._sizes.pop((tx.tenant, asker), None)
+            self._sizes[tx.tenant, asker] = known
             if len(self._sizes) > _ASKERS:
                 del self._sizes[next(iter(self._sizes))]
         return known
@@ -148,11 +157,9 @@ class WordCounts:
                 self._unlisted[tx.tenant, listed] = (seq, any)
         return listed if any else None
 
-    def frequencies(
-        self, tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], seq: int
-    ) -> dict[str, int]:
+    def frequencies(self, tx: Tx, asker: Asker, phrases: Sequence[str], seq: int) -> dict[str, int]:
         """In how many of the texts that the asker may see each phrase is; about so where it is in many."""
-        known = self._known(tx, sight, listed, seq)
+        known = self._known(tx, asker, seq)
         size = known.size
         stems = self._stemmed(tx, phrases)
         found = {phrase: size.common[stem] for phrase, stem in stems.items() if stem and stem in size.common}
@@ -164,7 +171,7 @@ class WordCounts:
             elif phrase not in found:
                 unknown.append(phrase)
         if unknown:
-            counted = _counted(tx, sight, listed, unknown, size)
+            counted = _counted(tx, asker, unknown, size)
             with self._guard:
                 if len(known.counts) > _PHRASES:
                     known.counts.clear()
@@ -191,13 +198,13 @@ class WordCounts:
         return stems
 
 
-def _followed(tx: Tx, sight: Sight, listed: Listed | None, known: _Known, seq: int) -> _Known:
+def _followed(tx: Tx, asker: Asker, known: _Known, seq: int) -> _Known:
     """How many texts have come that the asker may see: looked for where the journal tells of something new, and told by
     being newer than the newest that was in sight."""
     looks: list[str] = []
     given: dict[str, object] = {}
     for sought, name in _NAME.items():
-        where, values = _passing(sought, sight, listed)
+        where, values = _passing(sought, asker)
         looks.append(
             f"(select '{name}' as kind, count(*), max(id) from (select {name}.id from "
             "(select j.item_id, count(*) as entries from journal j where j.tenant = :tenant and j.seq > :after "
@@ -213,19 +220,19 @@ def _followed(tx: Tx, sight: Sight, listed: Listed | None, known: _Known, seq: i
     return replace(known, seq=seq, newest=newest, grown=known.grown + sum(count for count, _ in come.values()))
 
 
-def _measured(tx: Tx, sight: Sight, listed: Listed | None) -> Size:
-    texts = _counted_up(tx, sight, listed)
+def _measured(tx: Tx, asker: Asker) -> Size:
+    texts = _counted_up(tx, asker)
     size = Size(texts, {}, alone=False)
     if size.documents <= _SMALL:
         return size
-    return replace(size, common=_common(tx, sight, listed, texts), alone=_alone(tx))
+    return replace(size, common=_common(tx, asker, texts), alone=_alone(tx))
 
 
-def _counted_up(tx: Tx, sight: Sight, listed: Listed | None) -> dict[Sought, Texts]:
+def _counted_up(tx: Tx, asker: Asker) -> dict[Sought, Texts]:
     looks: list[str] = []
     given: dict[str, object] = {}
     for sought, name in _NAME.items():
-        where, values = _passing(sought, sight, listed)
+        where, values = _passing(sought, asker)
         looks.append(
             f"(select '{name}' as kind, count(*), avg(octets)::float8, sum(vectors), max(id) from ("
             f"select {name}.id, d.octets, {_VECTORS[sought]} as vectors from {_OWN[sought]} "
@@ -240,12 +247,12 @@ def _counted_up(tx: Tx, sight: Sight, listed: Listed | None) -> dict[Sought, Tex
     }
 
 
-def _common(tx: Tx, sight: Sight, listed: Listed | None, texts: Mapping[Sought, Texts]) -> dict[str, int]:
+def _common(tx: Tx, asker: Asker, texts: Mapping[Sought, Texts]) -> dict[str, int]:
     """About how many texts have each common word: by their share of the newest."""
     held: dict[str, int] = {}
     shares: dict[str, float] = {}
     for sought in Sought:
-        where, values = _passing(sought, sight, listed)
+        where, values = _passing(sought, asker)
         rows = tx.all(
             f"select word.lexeme, count(*) from (select d.tsv from {_OWN[sought]} join docs d on d.tenant = :tenant "
             f"and d.part = 0 and d.ref = '{sought.value}' || {_NAME[sought]}.id where i.tenant = :tenant "
@@ -271,7 +278,7 @@ def _alone(tx: Tx) -> bool:
     return 0 < float(row[1] or 0) <= 2 * row[0]
 
 
-def _counted(tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size) -> dict[str, int]:
+def _counted(tx: Tx, asker: Asker, phrases: Sequence[str], size: Size) -> dict[str, int]:
     """Where few texts have a phrase, whoever may see them, those of the asker are told out of the index; where many
     have it, by looking through the asker's own."""
     counted = dict.fromkeys(phrases, 0)
@@ -279,7 +286,7 @@ def _counted(tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str]
     seen: list[str] = []
     given: dict[str, object] = {}
     for sought, name in _NAME.items():
-        where, values = _passing(sought, sight, listed)
+        where, values = _passing(sought, asker)
         seen.append(
             f"left join lateral (select {name}.id from {_NAMED[sought]} where {name}.tenant = :tenant "
             f"and {name}.id = substr(hit.ref, 3) and hit.ref >= '{sought.value}' and hit.ref < '{sought.value}~' "
@@ -298,16 +305,14 @@ def _counted(tx: Tx, sight: Sight, listed: Listed | None, phrases: Sequence[str]
     many = sorted(phrase for phrase, texts, _ in rows if texts >= enough)
     look = _looked_through if size.documents <= _FEW else _looked_for
     for sought in Sought if many else ():
-        for phrase, own in look(tx, sought, sight, listed, many, size).items():
+        for phrase, own in look(tx, sought, asker, many, size).items():
             counted[phrase] += own
     return {phrase: min(texts, size.documents) for phrase, texts in counted.items()}
 
 
-def _looked_through(
-    tx: Tx, sought: Sought, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
-) -> dict[str, int]:
+def _looked_through(tx: Tx, sought: Sought, asker: Asker, phrases: Sequence[str], size: Size) -> dict[str, int]:
     """In how many of the texts of one kind that the asker may see these phrases are: each text is read once."""
-    where, values = _passing(sought, sight, listed)
+    where, values = _passing(sought, asker)
     name = _NAME[sought]
     rows = tx.all(
         f"with own as materialized (select d.ref, d.tsv from {_OWN[sought]} join docs d on d.tenant = :tenant "
@@ -320,11 +325,9 @@ def _looked_through(
     return {phrase: int(count) for phrase, count in rows}
 
 
-def _looked_for(
-    tx: Tx, sought: Sought, sight: Sight, listed: Listed | None, phrases: Sequence[str], size: Size
-) -> dict[str, int]:
+def _looked_for(tx: Tx, sought: Sought, asker: Asker, phrases: Sequence[str], size: Size) -> dict[str, int]:
     """The same where there are more texts, until enough are found; then by the share of the newest."""
-    where, values = _passing(sought, sight, listed)
+    where, values = _passing(sought, asker)
     own = f"select {_NAME[sought]}.id from {_OWN[sought]} where i.tenant = :tenant and {' and '.join(where)}"
     holds = (
         f"exists (select 1 from docs d where d.tenant = :tenant and d.ref = '{sought.value}' || {{}}.id "
@@ -352,5 +355,5 @@ def _looked_for(
     return found
 
 
-def _passing(sought: Sought, sight: Sight, listed: Listed | None) -> Where:
-    return (passing_events if sought is Sought.EVENTS else passing_items)(_EVERYTHING, sight, listed)
+def _passing(sought: Sought, asker: Asker) -> Where:
+    return (passing_events if sought is Sought.EVENTS else passing_items)(_EVERYTHING, asker.seen, asker.listed)
