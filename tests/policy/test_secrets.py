@@ -375,3 +375,22 @@ def test_hashes_ids_and_packed_pictures_stay(digest: bytes, id: UUID, picture: b
     packed = b64encode(picture).decode()
     text = f"commit {digest.hex()} of {id}, sha256:{(digest + digest[:12]).hex()} data:image/png;base64,{packed}"
     assert redact(text).text == text
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 60, 79, 80, 81, 1_000])
+@pytest.mark.parametrize(
+    ("run", "told", "secret"),
+    [
+        ("pw_", "pw_prod=", "Kj8-fq2Xv"),
+        ("key_", "api_key: ", "Kj8fq2Xv3LmNp0"),
+        ("aws.secret-", "secret_value = ", "Kj8fq2Xv3LmNp0"),
+        ("password", "password_production_server: ", "Kj8-fq2Xv"),
+        ("AKIA", " AKIA", "IOSFODNN7EXAMPLQ"),
+        ("AKIA", "\\nAKIA", "IOSFODNN7EXAMPLQ"),
+        ("AKIA", "%0aAKIA", "IOSFODNN7EXAMPLQ"),
+    ],
+)
+def test_a_secret_is_found_behind_however_many_of_its_names(run: str, told: str, secret: str, length: int):
+    """Names that stand in one another are passed over, but not the last one, nor an escape before it."""
+    text = f"{run * length}{told}{secret} and so on"
+    assert secret not in redact(text).text

@@ -2,7 +2,7 @@
 
 import re
 
-from recollect.policy.secrets.rule import Rule, anchored, in_line
+from recollect.policy.secrets.rule import Rule, anchored, in_line, named
 from recollect.policy.secrets.spoken import FOREIGN
 from recollect.policy.secrets.values import (
     has_digit,
@@ -47,8 +47,8 @@ _BETWEEN = (  # "type": "SecureString", between a name and its value
     r"""(?:["']?[a-z]\w{0,20}["']?\s{0,8}[:=]\s{0,8}(?:"[^"\n]{0,120}"|'[^'\n]{0,120}'|[\w.:/-]{1,60})"""
     r"""(?:\s?,\s{0,24}|\s{0,8}\n\s{0,24})){0,3}"""
 )
-_IS = (
-    rf"""(?:{_SIGN}"""
+_IS = (  # the name ends here: where one stands within another word, nothing of this is tried
+    rf"""(?![*_]{{0,3}}(?!value|parametervalue|default)[^\W_])(?:{_SIGN}"""
     r"""|["']?\s?,?\s{0,24}["']?value["']?\s?[:=]\s?"""  # name: NAME, value: …
     rf"""|["']?\s?[,:]?\s{{0,24}}(?:\{{\s{{0,24}})?{_BETWEEN}"""  # or more of it between; or NAME: {{value: …}}
     r"""["']?(?:value|parametervalue|default)["']?\s{0,8}[:=]\s?(?=["'`]?[^\s"'`]{0,60}[a-z])"""
@@ -72,13 +72,13 @@ SETTINGS: tuple[Rule, ...] = (
         r"aws.{0,20}(?:secret|key)[^a-z0-9/+\n]{1,6}(?P<secret>[a-z0-9/+]{40})(?![a-z0-9/+=])",
         "aws",
     ),
-    anchored(  # several words in quotes
+    named(  # several words in quotes
         "secret",
         rf"{_PASS}{_TAIL}{_SIGN}{_PHRASE}",
         *_PASS_HINTS,
         holds=is_phrase,
     ),
-    anchored("secret", rf"{_PASS}={_PHRASE}", *_PASS_HINTS, holds=is_assigned_phrase),
+    named("secret", rf"{_PASS}={_PHRASE}", *_PASS_HINTS, holds=is_assigned_phrase),
     anchored(  # in the braces of a connection string
         "secret", r"pwd=\{(?P<secret>[^}\n]{3,128}+)\}", "pwd={", holds=is_given
     ),
@@ -109,14 +109,14 @@ SETTINGS: tuple[Rule, ...] = (
         is_assigned,
         anchored=True,
     ),
-    anchored("secret", rf"{_PASS}{_TAIL}{_IS}{_VALUE}", *_PASS_HINTS, holds=is_password),
-    anchored(  # any word, in quotes
+    named("secret", rf"{_PASS}{_TAIL}{_IS}{_VALUE}", *_PASS_HINTS, holds=is_password),
+    named(  # any word, in quotes
         "secret",
         rf"""{_PASS}{_SIGN}(?P<quote>["'])(?P<secret>[^\s"'\\]{{4,128}}+)(?=\\{{0,6}}(?P=quote))""",
         *_PASS_HINTS,
         holds=is_assigned,
     ),
-    anchored(  # any word close behind its name, where it is no argument of a call
+    named(  # any word close behind its name, where it is no argument of a call
         "secret",
         rf"""{_PASS}=(?P<secret>[^\s"'`,;&()<>{{}}\\]{{4,128}}+)(?=[\s;&"'<]|\Z)""",
         *_PASS_HINTS,
@@ -127,7 +127,7 @@ SETTINGS: tuple[Rule, ...] = (
         re.compile(r"""\\?"(?:d|p|q|dp|dq|qi|k)\\?"\s?:\s?\\?"(?P<secret>[\w-]{20,1400}+)"""),
         ('"kty"', '"kty\\"'),
     ),
-    anchored("secret", rf"{_KEY}(?:{_TAIL}{_IS}|{_BARE}){_VALUE}", *_KEY_HINTS, holds=is_given),
+    named("secret", rf"{_KEY}(?:{_TAIL}{_IS}|{_BARE}){_VALUE}", *_KEY_HINTS, holds=is_given),
     anchored(  # value: …, name: NAME
         "secret",
         r"""value["']?\s?[:=]\s?["']?(?=[^\s"'`]{0,60}[a-z])(?P<secret>[^\s"'`,;<>\\]{4,512}+)["']?(?:\s?,\s{0,24}|\s{0,8}\n\s{0,24})"""
@@ -137,7 +137,7 @@ SETTINGS: tuple[Rule, ...] = (
     ),
     anchored("secret", rf"unseal key \d{{1,2}}{_SIGN}{_VALUE}", "unseal key ", holds=is_key),
     anchored("secret", rf"(?:wandb login|snyk auth|\bwif){_BARE}{_VALUE}", "wandb login", "snyk auth", "wif"),
-    anchored(
+    named(
         "secret",
         rf"key{_TAIL}{_IS}[\"'`]?(?P<secret>[\w+/.~=-]{{20,512}}+)(?![(\[])",
         "key",
@@ -236,13 +236,13 @@ ADDRESSES: tuple[Rule, ...] = (
     anchored("secret", r"otpauth://[^\s?]{1,200}+\?[^\s]{0,200}?secret=(?P<secret>[a-z2-7]{12,128}+)", "otpauth://"),
 )
 XML: tuple[Rule, ...] = (
-    anchored(
+    named(
         "password",
         rf"{_PASS}[\w.-]{{0,20}}+(?:\s[^<>]{{0,80}})?>\s{{0,20}}+(?:<!\[cdata\[)?(?P<secret>[^<>\s\]]{{3,512}}+)(?:\]|\s{{0,20}}+</)",
         *_PASS_HINTS,
         holds=is_assigned,
     ),
-    anchored(
+    named(
         "secret",
         rf"{_KEY}[\w.-]{{0,20}}+\s{{0,2}}>\s{{0,20}}+(?P<secret>[^<>\s]{{6,512}}+)\s{{0,20}}+</",
         *_KEY_HINTS,

@@ -3,9 +3,29 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 Holds = Callable[[str], bool]
 _MARK = re.compile(r"\[redacted: |^\[?redacted")
+
+
+_INSIDE = re.compile(r"[a-z0-9]{3}")
+"""What stands before a place at which no word begins: an escape has three signs at the most, and not these alone."""
+_LETTERS = re.compile(r"[a-z0-9]*+")
+_LONGEST_NAME = 80
+"""Signs from where the name of a secret begins, with all that may hang on it, to the sign behind it."""
+_LONG_NAME = re.compile(rf"[\w.-]{{{_LONGEST_NAME + 1}}}")
+_NAME = re.compile(r"[\w.-]*+")
+
+
+class Begins(Enum):
+    """Where the matches of a rule begin, besides at a hint."""
+
+    ANYWHERE = auto()
+    WORD = auto()
+    """Where a word does, or behind an escape."""
+    NAME = auto()
+    """Where a name does that soon ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +43,7 @@ class Rule:
     """The pattern is about the text in lower case."""
     anchored: bool = False
     """The match begins with a hint: it is tried there and nowhere else."""
+    begins: Begins = Begins.ANYWHERE
     lines: bool = False
     """The match stands on one line, a hint with it: other lines are not looked at."""
     beside: tuple[str, ...] = ()
@@ -36,12 +57,18 @@ _EDGE = r"(?:(?<!{})|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{{2}}))"
 def token(kind: str, pattern: str, *hints: str, holds: Holds | None = None, within: bool = False) -> Rule:
     """A format that an issuer gave its secrets. It begins with one of the hints, or has one `within`."""
     edge = _EDGE.format(r"[\w-]" if within else "[A-Za-z0-9]")
-    return Rule(kind, re.compile(edge + pattern), hints, holds, anchored=not within, lines=within)
+    begins = Begins.ANYWHERE if within else Begins.WORD
+    return Rule(kind, re.compile(edge + pattern), hints, holds, anchored=not within, begins=begins, lines=within)
 
 
 def anchored(kind: str, pattern: str, *hints: str, holds: Holds | None = None) -> Rule:
     """A secret by the name or sign that its match begins with, in lower case."""
     return Rule(kind, re.compile(pattern), hints, holds, folded=True, anchored=True)
+
+
+def named(kind: str, pattern: str, *hints: str, holds: Holds | None = None) -> Rule:
+    """A secret by the name of it that its match begins with, in lower case."""
+    return Rule(kind, re.compile(pattern), hints, holds, folded=True, anchored=True, begins=Begins.NAME)
 
 
 def in_line(kind: str, pattern: str, *hints: str, holds: Holds | None = None, beside: tuple[str, ...] = ()) -> Rule:
@@ -92,11 +119,23 @@ def _at_hints(rule: Rule, looked_at: str, lower: str, hints: Sequence[str]) -> l
     for hint in hints:
         at = lower.find(hint)
         while at >= 0:
-            match = rule.pattern.match(looked_at, at)
+            match, further = None, at + 1
+            if rule.begins is Begins.WORD and _INSIDE.match(lower, max(at - 3, 0), at):
+                further = max(further, _end(_LETTERS, lower, at))
+            elif rule.begins is Begins.NAME and _LONG_NAME.match(lower, at):
+                further = max(further, _end(_NAME, lower, at) - _LONGEST_NAME)
+            else:
+                match = rule.pattern.match(looked_at, at)
             if match:
                 found.append(match)
-            at = lower.find(hint, max(at + 1, match.end() if match else 0))
+                further = max(further, match.end())
+            at = lower.find(hint, further)
     return sorted(found, key=lambda match: match.start()) if len(hints) > 1 else found
+
+
+def _end(run: re.Pattern[str], text: str, at: int) -> int:
+    found = run.match(text, at)
+    return found.end() if found else at
 
 
 def _lines_with(lower: str, hints: Sequence[str]) -> list[tuple[int, int]]:
