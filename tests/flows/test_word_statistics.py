@@ -195,6 +195,47 @@ def test_what_an_agents_list_leaves_out_moves_no_score(
     assert answers[0] == answers[1]
 
 
+def test_nor_does_what_others_write_that_the_list_would_leave_out(
+    store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The first of a category that is not listed, by somebody whom the agent may not read."""
+    monkeypatch.setattr(word_counts, "_SMALL", 3)
+    answers: list[list[Answer]] = []
+    for others in (False, True):
+        world = new_world(store)
+        memory = ana(world, tmp_path)
+        ben = Principal(tenant=world.tenant, id="ben", role=Role.MEMBER)
+        beside = memory_of(world, tmp_path, ben, Ticking(DAWN + timedelta(days=300)))
+        reader = an_agent(world, tmp_path, "robin", Ticking(DAWN + timedelta(days=400)))
+        for number in range(20):
+            text = f"We saw the harbour number {number} and the {WORDS[number % 10]}."
+            memory.remember(text, thread_id="a", category="knowledge")
+        told(reader, "harbour kettle")
+        memory.remember("We saw the harbour and a long grey pebble.", thread_id="a", category="knowledge")
+        if others:
+            beside.remember(ASIDE.format("kettle"), thread_id="b", category="relationship_dynamic")
+        answers.append(told(reader, "harbour kettle"))
+    assert answers[0] == answers[1]
+
+
+def test_what_was_erased_is_counted_no_longer(store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Also where figures are remembered."""
+    monkeypatch.setattr(word_counts, "_SMALL", 3)
+    answers: list[list[tuple[float, ...]]] = []
+    for asked_before in (False, True):
+        world = new_world(store)
+        memory = ana(world, tmp_path)
+        texts = [f"We saw the harbour number {number} and the {WORDS[number % 10]}." for number in range(30)]
+        kept = [memory.remember(text, thread_id=f"a{text}").item_id for text in texts]
+        if asked_before:
+            told(memory, "harbour kettle")
+        for item_id in kept[2:]:
+            memory.erase(item_id)
+        replies = told(memory, "harbour kettle")
+        answers.append([tuple(result.score for result in reply.results) for reply in replies])
+    assert answers[0] == answers[1]
+
+
 def test_what_an_agents_list_leaves_out_takes_no_place(store, tmp_path: Path):
     """More of it than is looked at for one question, and all of it fits better."""
     answers: list[list[Answer]] = []

@@ -11,8 +11,9 @@ import pytest
 
 from recollect.domain.change import Create
 from recollect.domain.job import Advance, Finish, Job, Leased
-from recollect.errors import LeaseLost
+from recollect.errors import LeaseLost, Unreadable
 from recollect.holdings import Receipt
+from recollect.store.postgres.engine import PostgresEngine
 from tests.worlds import World
 
 LEASE = timedelta(seconds=30)
@@ -51,14 +52,20 @@ def test_a_job_is_claimed_whole(world: World, kind: str):
     assert (found.job, found.leased, found.attempts, found.done_at) == (job, True, 1, None)
 
 
-@pytest.mark.parametrize("column", ["payload", "state"])
+@pytest.mark.parametrize("column", ["payload", "state", "not_before"])
 def test_a_job_that_cannot_be_read_is_parked_and_the_next_is_done(world: World, kind: str, column: str):
     """Jobs are in no chain: whoever has the file can write anything there, and no worker may stop at it."""
     bad, good = queued(world, kind, "bad"), queued(world, kind, "good")
+    never = "'-infinity'" if isinstance(world.store._engine, PostgresEngine) else "-(9e17)"
+    odd = never if column == "not_before" else "'[7]'"
     with world.store._engine.write(world.tenant) as tx:
-        tx.run(f"update jobs set {column} = '[7]' where tenant = :tenant and id = :id", id=bad.id)
+        tx.run(f"update jobs set {column} = {odd} where tenant = :tenant and id = :id", id=bad.id)
     assert claim(world, kind).job == good
     assert claim(world, kind) is None
+    if column == "not_before":
+        with pytest.raises(Unreadable):
+            world.store.jobs(world.tenant)
+        return
     [parked] = [found for found in world.store.jobs(world.tenant) if found.job.id == bad.id]
     assert parked.failed_at
     assert not parked.leased

@@ -1,8 +1,10 @@
 """Finding on PostgreSQL: through the indexes, within the tenant, and with nothing left behind in the session."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from struct import pack, unpack
+from typing import Any
 from uuid import uuid4
 
 import psycopg
@@ -183,6 +185,31 @@ def test_how_common_a_word_is_is_judged_by_a_part_of_the_texts(engine: PostgresE
     assert found.frequency["3"] == 1
 
 
+def test_a_question_that_is_overtaken_by_a_newer_count_is_answered(
+    engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch
+):
+    """Others write and ask between its two looks at what is remembered."""
+    monkeypatch.setattr(word_counts, "_SMALL", 3)
+    world = found_world(engine)
+    fill(world, 5, 25)
+    asked = Wanted(words=("tea",), filters=Filters(), sight=EVERYTHING, limit=5)
+    frequencies, overtaken = word_counts.WordCounts.frequencies, [False]
+
+    def late(*given: Any) -> dict[str, int]:
+        if not overtaken[0]:
+            overtaken[0] = True
+            with ThreadPoolExecutor(1) as others:
+                others.submit(fill, world, 300, 26, "ben").result()
+                others.submit(world.store.find_events, world.tenant, asked).result()
+        return frequencies(*given)
+
+    monkeypatch.setattr(word_counts.WordCounts, "frequencies", late)
+    found = world.store.find_events(world.tenant, asked)
+    assert overtaken[0]
+    assert len(found.hits) == 5
+    assert found.frequency["tea"] <= found.documents == 5
+
+
 def test_a_tenant_that_has_most_of_a_table_finds_its_own_alone(postgres_database: str):
     engine = PostgresEngine(postgres_database)
     try:
@@ -198,7 +225,7 @@ def test_a_tenant_that_has_most_of_a_table_finds_its_own_alone(postgres_database
         for searching, said in ((world, own), (other, None)):
             found = {hit.ref[2:] for hit in searching.store.find_events(searching.tenant, asked).hits}
             assert found == said if said else len(found) == 3
-            asker = word_counts.Asker(EVERYTHING, None, EVERYTHING)
+            asker = word_counts.Asker(EVERYTHING, None, EVERYTHING, None)
             assert engine._finder._counts._sizes[searching.tenant, asker].size.alone is (searching is world)
     finally:
         engine.close()

@@ -52,17 +52,19 @@ class Finder:
         listed = self._counts.withholding(tx, wanted.listed, seq)
         # Planning the conditions on private words takes longer than most questions, and most tenants have none.
         seen = wanted.sight if private else replace(wanted.sight, readers=None)
-        asker = Asker(wanted.sight, listed, seen)
+        asker = Asker(wanted.sight, wanted.listed, seen, listed)
+        narrows = _narrows(wanted)
         wanted = replace(wanted, sight=seen, listed=listed)
-        size = self._counts.size(tx, asker, seq)
+        remembered = self._counts.known(tx, asker, seq)
+        size = remembered.size
         asked = {word: [text for p in phrases(word) if (text := folded(p)).strip()] for word in wanted.words}
         every = [p for found in asked.values() for p in found]
-        known = self._counts.frequencies(tx, asker, every, seq)
+        known = self._counts.frequencies(tx, asker, remembered, every)
         kept = rarest([Phrase(p, known[p]) for p in known], size.documents)
         near = _Near(tx, sought, wanted, self._in) if wanted.vector is not None and wanted.embedder else None
         few = size.vectors <= self._exact_up_to
         search = _Search(tx, engine, sought, wanted, near, few, lambda *how: self._texts(tx, sought, kept, size, *how))
-        found = search.narrowed(depth, self._exact_up_to) if _narrows(wanted) else search.plain(depth)
+        found = search.narrowed(depth, self._exact_up_to) if narrows else search.plain(depth)
         text = found.text
         cosine = {**(near.of_texts([id for id in text if id not in found.cosine]) if near else {}), **found.cosine}
         if found.more_text and (others := [f"{sought.value}{id}" for id in cosine if id not in text]):

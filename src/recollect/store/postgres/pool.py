@@ -118,8 +118,12 @@ class _MomentLoader(Loader):
     """Every transaction sets UTC and ISO for itself. psycopg's own loader goes by what it last heard of the session,
     and fails at the ends of the calendar when that was another zone."""
 
-    def load(self, data: Buffer) -> datetime:
-        return datetime.fromisoformat(bytes(data).decode())
+    def load(self, data: Buffer) -> datetime | str:
+        text = bytes(data).decode()
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            return text  # no Recollect wrote it, "infinity" for one: whoever makes a value of the row says so
 
 
 class Binary(bytes):

@@ -62,12 +62,14 @@ _VECTORS = {Sought.EVENTS: "1 + json_array_length(e.chunks)", Sought.ITEMS: "1"}
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Whose counts they are: what is in sight, less what a list withholds. `seen`: the same sight in the shortest way
-    to ask for it, without the conditions on private words while nothing in the tenant is private."""
+    """Whose counts they are: what is in sight, less what a list withholds. `seen` and `withheld`: the same in the
+    shortest way to ask for it, without what leaves nothing out while nothing in the tenant is private, or of a category
+    that is not listed. That hangs on what others wrote, and has no part in what is remembered for whom."""
 
     sight: Sight
     listed: Listed | None
     seen: Sight = field(compare=False)
+    withheld: Listed | None = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class _Count:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     """A size, by how many texts it has grown since, and in how many of them phrases were found: looked at when the
     tenant's journal was this long."""
 
@@ -122,21 +124,19 @@ class WordCounts:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._sizes: dict[tuple[TenantId, Asker], _Known] = {}
+        self._sizes: dict[tuple[TenantId, Asker], Known] = {}
         """The one who asked last comes last."""
         self._unlisted: dict[tuple[TenantId, Listed], tuple[int, bool]] = {}
         self._stems: dict[str, str | None] = {}
 
-    def size(self, tx: Tx, asker: Asker, seq: int) -> Size:
-        return self._known(tx, asker, seq).size
-
-    def _known(self, tx: Tx, asker: Asker, seq: int) -> _Known:
+    def known(self, tx: Tx, asker: Asker, seq: int) -> Known:
+        """What is remembered for the asker, made anew where it has grown too old."""
         known = self._sizes.get((tx.tenant, asker))
         if known and known.seq != seq and known.size.documents > _SMALL:
-            known = _followed(tx, asker, known, seq)
+            known = None if _some_gone(tx, asker, known) else _followed(tx, asker, known, seq)
         if known is None or known.seq != seq or known.grown > known.size.documents * _GROWTH:
             size = _measured(tx, asker)
-            known = _Known(size, seq, {sought: texts.newest for sought, texts in size.texts.items()})
+            known = Known(size, seq, {sought: texts.newest for sought, texts in size.texts.items()})
         with self._guard:
             self._sizes.pop((tx.tenant, asker), None)
             self._sizes[tx.tenant, asker] = known
@@ -148,19 +148,18 @@ class WordCounts:
         """The list, or None where there is nothing that it could withhold."""
         if listed is None or not listed.evidence:
             return listed
-        at, any = self._unlisted.get((tx.tenant, listed), (-1, False))
-        if not any and at != seq:
-            any = any_unlisted(tx, listed)
+        at, some = self._unlisted.get((tx.tenant, listed), (-1, False))
+        if not some and at != seq:
+            some = any_unlisted(tx, listed)
             with self._guard:
                 if len(self._unlisted) > _REMEMBERED:
                     self._unlisted.clear()
-                self._unlisted[tx.tenant, listed] = (seq, any)
-        return listed if any else None
+                self._unlisted[tx.tenant, listed] = (seq, some)
+        return listed if some else None
 
-    def frequencies(self, tx: Tx, asker: Asker, phrases: Sequence[str], seq: int) -> dict[str, int]:
+    def frequencies(self, tx: Tx, asker: Asker, known: Known, phrases: Sequence[str]) -> dict[str, int]:
         """In how many of the texts that the asker may see each phrase is; about so where it is in many."""
-        known = self._known(tx, asker, seq)
-        size = known.size
+        size, seq = known.size, known.seq
         stems = self._stemmed(tx, phrases)
         found = {phrase: size.common[stem] for phrase, stem in stems.items() if stem and stem in size.common}
         unknown: list[str] = []
@@ -181,9 +180,9 @@ class WordCounts:
 
     def _stemmed(self, tx: Tx, phrases: Sequence[str]) -> dict[str, str | None]:
         """The word of the index that each phrase is looked for by; None for one of several words."""
-        unknown = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._stems]
-        stems = {phrase: self._stems[phrase] for phrase in phrases if phrase in self._stems}
-        if unknown:
+        with self._guard:
+            stems = {phrase: self._stems[phrase] for phrase in phrases if phrase in self._stems}
+        if unknown := [phrase for phrase in dict.fromkeys(phrases) if phrase not in stems]:
             rows = tx.all(
                 "select given.phrase, case when numnode(phraseto_tsquery('words', given.phrase)) = 1 "
                 "then (tsvector_to_array(to_tsvector('words', given.phrase)))[1] end "
@@ -198,7 +197,7 @@ class WordCounts:
         return stems
 
 
-def _followed(tx: Tx, asker: Asker, known: _Known, seq: int) -> _Known:
+def _followed(tx: Tx, asker: Asker, known: Known, seq: int) -> Known:
     """How many texts have come that the asker may see: looked for where the journal tells of something new, and told by
     being newer than the newest that was in sight."""
     looks: list[str] = []
@@ -218,6 +217,21 @@ def _followed(tx: Tx, asker: Asker, known: _Known, seq: int) -> _Known:
     }
     newest = {sought: come[name][1] or known.newest[sought] for sought, name in _NAME.items()}
     return replace(known, seq=seq, newest=newest, grown=known.grown + sum(count for count, _ in come.values()))
+
+
+def _some_gone(tx: Tx, asker: Asker, known: Known) -> bool:
+    """Whether texts of the asker's own were erased or taken back since, as headers tell. What others took out of a
+    shared project is noticed when the asker's texts have grown: of what is gone nobody can tell who saw it."""
+    sight = asker.sight
+    owners = "true" if sight.users is None else "(j.user_id in :users[] or j.agent_id = :silo)"
+    found = tx.one(
+        "select 1 from journal j where j.tenant = :tenant and j.seq > :after "
+        f"and (j.op = 'erase' or j.undoes is not null) and {owners} limit 1",
+        after=known.seq,
+        users=sorted(sight.users or ()),
+        silo=sight.silo or "",
+    )
+    return found is not None
 
 
 def _measured(tx: Tx, asker: Asker) -> Size:
@@ -356,4 +370,4 @@ def _looked_for(tx: Tx, sought: Sought, asker: Asker, phrases: Sequence[str], si
 
 
 def _passing(sought: Sought, asker: Asker) -> Where:
-    return (passing_events if sought is Sought.EVENTS else passing_items)(_EVERYTHING, asker.seen, asker.listed)
+    return (passing_events if sought is Sought.EVENTS else passing_items)(_EVERYTHING, asker.seen, asker.withheld)
