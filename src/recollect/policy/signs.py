@@ -10,12 +10,11 @@ _WRITTEN = frozenset("-./:@#&*+=<>~^|\\_!$%‰")
 """Signs of addresses, paths, options, operators and shares."""
 _OPENS, _CLOSES = "\"'“”„‚‘’«»([{`*_", "\"'“”‘’«»)]}`*_.,;:!?…"  # noqa: RUF001
 """What stands around words without being part of them."""
-_LINE = re.compile(r"(?m)^[ \t]*+(?:#++|[>*+-])[ \t]")
-"""How a line begins that is a heading, quoted, or one of a list."""
+_LINE = re.compile(r"(?m)^[ \t]*+(?:#++|[*+-]|>(?![ \t]\d))[ \t]")
+"""How a line begins that is a heading, quoted, or one of a list. Before a number, > may be more than a quotation."""
 _WORD = re.compile(r"\w++")
 _NUMBER = re.compile(r"\d[\d.,:/-]*+")
-_UNIT = re.compile(r"(?<=\d)\s?([^\W\d_]{2})(?!\w)")
-_CAMEL = re.compile(r"(?<!\w)[a-z]++[A-Z]\w*+")
+_UNIT = re.compile(r"(?<=\d)\s?([^\W\d_]{1,2})(?!\w)")
 
 
 def clash(a: str, b: str) -> bool:
@@ -43,7 +42,8 @@ def signs(text: str) -> tuple[str, ...]:
         kept = "".join(sign for sign in core if sign.isalnum() or sign == "_" or _says_something(sign))
         bare = _WORD.sub("", kept)
         if bare and not _NUMBER.fullmatch(kept) and (bare.strip("-") or kept.startswith("-")) and kept != "-":
-            found.append(kept if kept.startswith("-") else kept.casefold())
+            # In options, paths and the ends of addresses capitals are other letters.
+            found.append(kept if kept.startswith("-") or "/" in kept else kept.casefold())
     return tuple(sorted(found))
 
 
@@ -64,6 +64,7 @@ def _pictured_apart(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _cased(text: str) -> Mapping[str, str]:
-    """Words in which capitals say something, as they are written: units, and names in programs."""
-    written = [*_UNIT.findall(text), *_CAMEL.findall(text)]
-    return {word.casefold(): word for word in written if not word.isupper() or len(word) == 2}
+    """Words in which capitals say something, as they are written: units, codes, and names in programs. Where only the
+    first letter is one, or all are, they may say no more than where the word stands, or how loud."""
+    mixed = (word for word in _WORD.findall(text) if not (word.islower() or word.isupper() or word.istitle()))
+    return {word.casefold(): word for word in (*mixed, *_UNIT.findall(text)) if not word.isnumeric()}

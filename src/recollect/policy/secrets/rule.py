@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 Holds = Callable[[str], bool]
-_MARK = re.compile(r"\[redacted: |^\[?redacted")
+_MARK = re.compile(r"\[redacted:|^\[?redacted")
 
 
 _INSIDE = re.compile(r"[a-z0-9]{3}")
