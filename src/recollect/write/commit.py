@@ -20,6 +20,7 @@ from recollect.domain.witness import EventWitness, RangeWitness, Witness
 from recollect.holdings import UNWRITTEN, Held, Vector, Wanted
 from recollect.policy import bands, lifecycle
 from recollect.policy.bands import Auto, Band, Fallback, Near, New, Recreate, Update
+from recollect.policy.categories import sides
 from recollect.policy.lifecycle import Decision
 from recollect.ports import Embedder, Store
 from recollect.write.draft import Draft
@@ -158,11 +159,12 @@ class Commit:
     ) -> Mapping[ItemId, Known]:
         """The owner's facts that lie near and still hold, those of the same write as well; without an embedder, those
         that share words. `least`: the cosine that is near enough."""
+        categories, without = sides(self.owner.categories)
         wanted = Wanted(
             words=() if vector else sorted(bands.content(draft.text), key=lambda word: (-len(word), word))[:WORDS],
             vector=vector,
             embedder=self.embedder.name if self.embedder else None,
-            filters=Filters(kinds=frozenset({"fact"})),
+            filters=Filters(kinds=frozenset({"fact"}), categories=categories, without=without),
             sight=self.owner.sight,
             limit=NEIGHBOURS,
         )
