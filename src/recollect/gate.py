@@ -21,7 +21,6 @@ from recollect.domain.change import (
     Relink,
     Retract,
     Unlink,
-    plain,
 )
 from recollect.domain.ids import ItemId, Seq, VersionId
 from recollect.domain.item import Episode, Item
@@ -36,6 +35,7 @@ from recollect.policy import access
 from recollect.policy.access import Action, Allowed, Answer, Denied
 from recollect.policy.categories import EVERY_CATEGORY, sides
 from recollect.policy.categories import Allowed as Categories
+from recollect.policy.ground import past
 from recollect.policy.rollback import Plan
 from recollect.ports import Store
 from recollect.read.category_rule import CategoryRule
@@ -218,7 +218,7 @@ class Gate:
         oversees = isinstance(access.may(self._principal, Action.OVERSEE), Allowed)
 
         def elsewhere(entry: Entry) -> bool:
-            between = isinstance(entry.change and plain(entry.change), _BETWEEN) and named[entry.header.seq] & hidden
+            between = isinstance(past(entry).plain, _BETWEEN) and named[entry.header.seq] & hidden
             return bool(between) or (entry.header.item_id is not None and entry.header.item_id not in seen)
 
         found = [
@@ -230,7 +230,7 @@ class Gate:
         return self._without_other_words(found, about)
 
     def _without_other_words(self, entries: Sequence[Entry], about: ItemId) -> list[Entry]:
-        changes = {entry.header.seq: plain(entry.change) for entry in entries if entry.change}
+        changes = {entry.header.seq: change for entry in entries if (change := past(entry).plain)}
         events = [change.event for change in changes.values() if isinstance(change, Append | Retract)]
         shown = {event.id for event in self.rule.shown(events)}
         spoken = self._spoken(about) if isinstance(access.may(self._principal, Action.INSPECT), Denied) else None
