@@ -21,7 +21,6 @@ from recollect.domain.change import (
     Relink,
     Retract,
     Unlink,
-    plain,
 )
 from recollect.domain.ids import ItemId, Seq, VersionId
 from recollect.domain.item import Episode, Item
@@ -36,6 +35,7 @@ from recollect.policy import access
 from recollect.policy.access import Action, Allowed, Answer, Denied
 from recollect.policy.categories import EVERY_CATEGORY, sides
 from recollect.policy.categories import Allowed as Categories
+from recollect.policy.ground import past
 from recollect.policy.rollback import Plan
 from recollect.ports import Store
 from recollect.read.category_rule import CategoryRule
@@ -45,6 +45,7 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _NAMED = 20
 """Things whose id ends alike that are told of."""
 _PAGE = 200
+_ASK = "Ask an admin without bounds to do it."
 _BETWEEN = (Link, Unlink, Relink, Note, Consent)
 """Changes that are about several memories: with one of them hidden, there is nothing to tell of it."""
 
@@ -61,6 +62,7 @@ class Gate:
         self._principal = principal
         self._tenant = principal.tenant
         self._categories = categories
+        self._of_whole_tenant = access.of_whole_tenant(principal)
         self.readers = access.readers(principal)
 
     @property
@@ -110,7 +112,7 @@ class Gate:
         if held is not None and isinstance(answer, Allowed):
             return held, answer
         self._withheld([item_id])
-        if self._principal.role is Role.ADMIN and self._store.tombstones(self._tenant, [f"i:{item_id}"]):
+        if self._of_whole_tenant and self._store.tombstones(self._tenant, [f"i:{item_id}"]):
             raise Gone(f"memory {item_id} was erased")
         raise unknown()
 
@@ -120,12 +122,12 @@ class Gate:
         return frozenset(ItemId(ref[2:]) for ref in self._store.withheld(self._tenant, refs, self.readers))
 
     def named(self, ending: str) -> Sequence[str]:
-        """The memories that may be named and whose id ends so; where there are none, the events. An admin names what
-        was erased, too, to tell it from what never was."""
+        """The memories that may be named and whose id ends so; where there are none, the events. An admin without
+        bounds names what was erased, too, to tell it from what never was."""
         sight = access.reach(self._principal)
         categories, without = sides(self._categories)
         items = self._store.named(self._tenant, ending, sight, categories=categories, without=without)
-        if not items and self._principal.role is Role.ADMIN:
+        if not items and self._of_whole_tenant:
             erased = [one.ref[2:] for one in self._store.tombstones(self._tenant) if one.ref.startswith("i:")]
             items = [ItemId(id) for id in erased if id.endswith(ending)]
         return items or self._named_events(ending, sight)
@@ -181,9 +183,9 @@ class Gate:
         )
 
     def _hidden(self, ids: AbstractSet[ItemId]) -> frozenset[ItemId]:
-        """Those of these items that may not be read without a grant, and, but for admins, those that were erased: who
-        could read them is not known any more. That there is a thread is told with its events, whatever the category of
-        threads."""
+        """Those of these items that may not be read without a grant, and, but for admins without bounds, those that
+        were erased: who could read them is not known any more. That there is a thread is told with its events, whatever
+        the category of threads."""
         if not ids:
             return frozenset()
         wanted = sorted(ids)
@@ -199,7 +201,7 @@ class Gate:
 
     def _erased(self, ids: Iterable[ItemId]) -> frozenset[ItemId]:
         """Those of these that were erased, for who is not told of that."""
-        if self._principal.role is Role.ADMIN:
+        if self._of_whole_tenant:
             return frozenset()
         gone = self._store.tombstones(self._tenant, [f"i:{item_id}" for item_id in ids])
         return frozenset(ItemId(one.ref[2:]) for one in gone)
@@ -216,7 +218,7 @@ class Gate:
         oversees = isinstance(access.may(self._principal, Action.OVERSEE), Allowed)
 
         def elsewhere(entry: Entry) -> bool:
-            between = isinstance(entry.change and plain(entry.change), _BETWEEN) and named[entry.header.seq] & hidden
+            between = isinstance(past(entry).plain, _BETWEEN) and named[entry.header.seq] & hidden
             return bool(between) or (entry.header.item_id is not None and entry.header.item_id not in seen)
 
         found = [
@@ -228,7 +230,7 @@ class Gate:
         return self._without_other_words(found, about)
 
     def _without_other_words(self, entries: Sequence[Entry], about: ItemId) -> list[Entry]:
-        changes = {entry.header.seq: plain(entry.change) for entry in entries if entry.change}
+        changes = {entry.header.seq: change for entry in entries if (change := past(entry).plain)}
         events = [change.event for change in changes.values() if isinstance(change, Append | Retract)]
         shown = {event.id for event in self.rule.shown(events)}
         spoken = self._spoken(about) if isinstance(access.may(self._principal, Action.INSPECT), Denied) else None
@@ -306,18 +308,18 @@ class Gate:
         for held in self._store.items_by_id(self._tenant, sorted(wipe.items | episodes)):
             answer = access.may_erase(self._principal, held.item)
             if isinstance(answer, Denied):
-                raise Forbidden(f"the erasure would reach further: {answer.why}", "Ask an admin to do it.")
+                raise Forbidden(f"the erasure would reach further: {answer.why}", _ASK)
 
     def choose(self, target: Target) -> None:
         """Pass, or an error, for what somebody wants to roll back, before it is looked up."""
         if not isinstance(target, OneEntry | OneMemory):
             self.allow(Action.ROLL_BACK)
-        elif isinstance(target, OneMemory) and self._principal.role is not Role.ADMIN:
+        elif isinstance(target, OneMemory) and not self._of_whole_tenant:
             self._undo({target.item_id})
 
     def chosen(self, target: Target, entries: Iterable[Entry]) -> None:
         """Pass, or an error, for the entries that it names. One that is about what may not be read is not there."""
-        if self._principal.role is Role.ADMIN:
+        if self._of_whole_tenant:
             return
         for entry in entries:
             try:
@@ -327,21 +329,21 @@ class Gate:
 
     def undo(self, plan: Plan) -> None:
         """Pass, or an error, for all that a rollback would undo, what it takes along included."""
-        if self._principal.role is Role.ADMIN:
+        if self._of_whole_tenant:
             return
         for undo in plan.undo:
             self._undo({ItemId(ref[2:]) for ref in refs(undo).all if ref.startswith("i:")})
         if unread := self.legible_plan(plan).unread:
             named = ", ".join(str(one.entry) for one in unread[:10])
-            raise Forbidden(f"private words of others would be rolled back with it: {named}", "Ask an admin to do it.")
+            raise Forbidden(f"private words of others would be rolled back with it: {named}", _ASK)
 
     def legible_plan(self, plan: Plan) -> Plan:
-        """The plan of a rollback as it may be read: an admin undoes what it may not read."""
+        """The plan of a rollback as it may be read: an admin without bounds undoes what it may not read."""
         return legible.legible_plan(self._store, self._tenant, plan, self.readers)
 
     def _undo(self, items: set[ItemId]) -> None:
         if not items:
-            raise Forbidden("only an admin rolls this entry back")
+            raise Forbidden("only an admin without bounds rolls this entry back")
         for item_id in sorted(items):
             held, _ = self._there(item_id, withdrawn=True)
             must(access.may_write(self._principal, held.item))

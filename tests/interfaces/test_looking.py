@@ -237,6 +237,13 @@ def test_what_no_recollect_wrote_is_told_of_and_ends_no_command(recollect: Comma
     whole = store.read_bytes()
     shown, told = ["show", "--state", "all"], ["history", kept]
     back = ["rollback", "--to", "1", "--preview", "--json"]
+    bodies = (
+        told,
+        [*told, "--role", "member"],
+        back,
+        ["rollback", "--entry", "3", "--preview"],
+        ["erase", kept, "--yes"],
+    )
     for table, column, value, *commands in (
         ("items", "trust", "", shown, told),
         ("items", "updated_at", b"\xff", shown),
@@ -247,7 +254,10 @@ def test_what_no_recollect_wrote_is_told_of_and_ends_no_command(recollect: Comma
         ("versions", "bullets", "{", ["show", kept]),
         ("items", "topic_key", b"\xff", ["export", "-"]),
         ("journal", "rev", "garbage", ["verify"], back),
-        ("journal_bodies", "body", "{", told),
+        ("journal_bodies", "body", "{", *bodies),
+        ("journal_bodies", "body", "[7]", *bodies),
+        ("journal_bodies", "body", '{"is":"Nope"}', *bodies),
+        ("journal_bodies", "body", "7", *bodies),
         ("tombstones", "at", "garbage", back),
         ("jobs", "done_at", 1e300, ["jobs"]),
         ("tenants", "dedup_key", "garbage", ["remember", "The mill is open."]),

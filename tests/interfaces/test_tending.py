@@ -11,7 +11,7 @@ from recollect.domain.ids import JobId, TenantId
 from recollect.domain.item import Episode, Fact
 from recollect.domain.job import Job
 from recollect.domain.scope import Actor, Role
-from recollect.errors import Invalid
+from recollect.errors import Invalid, Unreadable
 from recollect.jobs.kinds import KINDS
 from recollect.models.judge import LocalJudge
 from recollect.models.keeper import LocalKeeper
@@ -312,3 +312,20 @@ def test_a_second_rejudging_says_that_all_of_them_stand(recollect: CommandLine, 
 
 def test_rejudging_is_for_admins(recollect: CommandLine):
     assert recollect("rejudge", "--role", "moderator").code == 1
+
+
+@pytest.mark.parametrize("body", ["{", "[7]", '{"is":"Nope"}', "7"])
+@pytest.mark.parametrize("run", ["remake", "rejudge"])
+def test_a_changed_journal_ends_no_run_in_a_traceback(
+    recollect: CommandLine, store: Path, memory: Memory, tamper: Tamper, run: str, body: str
+):
+    old_store(store) if run == "remake" else disputed_store(store)
+    told = recollect.do(run, "--json").document["cause"]
+    recollect.do("rollback", "--session", told, "--yes")
+    tamper("update journal_bodies set body = ?", body)
+    with pytest.raises(Unreadable, match=r"entry \d+ of the journal is not as Recollect wrote it"):
+        memory.remade(told) if run == "remake" else memory.rejudged(told)
+    if run == "rejudge":
+        refused = recollect(run, "--dry-run")
+        assert refused.code == 1
+        assert "recollect verify --deep" in refused.err

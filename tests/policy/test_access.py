@@ -46,7 +46,8 @@ WHO = {
         tenant=TENANT, id="mo", role=Role.MODERATOR, users=frozenset({"ann"}), projects=frozenset({"p1"})
     ),
     "unbound moderator": Principal(tenant=TENANT, id="mo", role=Role.MODERATOR),
-    "admin": Principal(tenant=TENANT, id="ada", role=Role.ADMIN),
+    "admin": Principal(tenant=TENANT, id="ada", role=Role.ADMIN, users=frozenset({"ann"}), projects=frozenset({"p1"})),
+    "unbound admin": Principal(tenant=TENANT, id="ada", role=Role.ADMIN),
 }
 
 
@@ -80,19 +81,19 @@ WHAT = {
 
 # r: reads, w: writes, e: erases; what is not named is refused.
 TABLE = """
-                         agent  unbound_agent  member  moderator  unbound_moderator  admin
-system                   r      r              r       rw         rw                 rwe
-ann's                    rw     rw             rwe     rw         rw                 rwe
-ann's,_kept_for_robin    rw     rw             rwe     rw         rw                 rwe
-ann's,_kept_for_wren     r      r              rwe     rw         rw                 rwe
-ann's,_constitutional    rw     rw             rw      rw         rw                 rwe
-ben's                    -      rw             -       -          rw                 rwe
-p1's                     rw     rw             rw      rw         rw                 rwe
-p1's,_kept_for_wren      r      r              rw      rw         rw                 rwe
-p2's                     -      rw             -       -          rw                 rwe
-robin's_silo             rw     rw             -       -          -                  e
-wren's_silo              -      -              -       -          -                  e
-wren's_silo,_about_ann   -      -              -       -          -                  e
+                         agent  unbound_agent  member  moderator  unbound_moderator  admin  unbound_admin
+system                   r      r              r       rw         rw                 rwe    rwe
+ann's                    rw     rw             rwe     rw         rw                 rwe    rwe
+ann's,_kept_for_robin    rw     rw             rwe     rw         rw                 rwe    rwe
+ann's,_kept_for_wren     r      r              rwe     rw         rw                 rwe    rwe
+ann's,_constitutional    rw     rw             rw      rw         rw                 rwe    rwe
+ben's                    -      rw             -       -          rw                 -      rwe
+p1's                     rw     rw             rw      rw         rw                 rwe    rwe
+p1's,_kept_for_wren      r      r              rw      rw         rw                 rwe    rwe
+p2's                     -      rw             -       -          rw                 -      rwe
+robin's_silo             rw     rw             -       -          -                  -      e
+wren's_silo              -      -              -       -          -                  -      e
+wren's_silo,_about_ann   -      -              -       -          -                  -      e
 """
 
 
@@ -273,10 +274,17 @@ def test_an_agent_never_erases(agent, item):
     assert isinstance(may_erase(agent, item), Denied)
 
 
+@given(person=PEOPLE, item=memories())
+def test_what_is_erased_is_within_the_bounds_of_who_erases_or_about_them(person, item):
+    if isinstance(may_erase(person, item), Allowed) and (person.users is not None or person.projects is not None):
+        assert item.user_id == person.id or in_sight(sight(person), item)
+
+
 @given(principal=principals(), user=NAMES)
-def test_all_of_a_user_is_erased_by_an_admin_or_by_that_person(principal, user):
+def test_all_of_a_user_is_erased_by_an_admin_without_bounds_or_by_that_person(principal, user):
     person = principal.role is not Role.AGENT and principal.id == user
-    assert isinstance(may_erase_user(principal, user), Allowed) == (principal.role is Role.ADMIN or person)
+    admin = principal.role is Role.ADMIN and principal.users is None and principal.projects is None
+    assert isinstance(may_erase_user(principal, user), Allowed) == (admin or person)
 
 
 @given(agent=principals(Role.AGENT), item=memories())

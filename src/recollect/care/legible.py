@@ -5,27 +5,20 @@ from dataclasses import replace
 
 from recollect.domain.change import Change, Consent, Note, operation, plain
 from recollect.domain.ids import ItemId, TenantId
-from recollect.domain.journal import UNREADABLE, Entry
+from recollect.domain.journal import Entry
 from recollect.domain.refs import item_of, refs
 from recollect.domain.scope import Readers
-from recollect.errors import Unreadable
+from recollect.policy.ground import change_of
 from recollect.policy.rollback import Plan, Unread
 from recollect.ports import Store
 
 
 def legible(store: Store, tenant: TenantId, entries: Sequence[Entry], readers: Readers) -> list[Entry]:
     """The entries; one that carries words which are private and not for these readers has lost its body."""
-    changes = {entry.header.seq: _change(entry) for entry in entries}
+    changes = {entry.header.seq: change_of(entry) for entry in entries}
     carried = {seq: _carried(change) for seq, change in changes.items() if change}
     hidden = _hidden(store, tenant, carried.values(), readers)
     return [entry if hidden.isdisjoint(carried.get(entry.header.seq, ())) else entry.blind for entry in entries]
-
-
-def _change(entry: Entry) -> Change | None:
-    try:
-        return entry.change
-    except UNREADABLE as error:
-        raise Unreadable(f"entry {entry.header.seq} of the journal") from error
 
 
 def legible_plan(store: Store, tenant: TenantId, plan: Plan, readers: Readers) -> Plan:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from recollect.care.judge import Bench, of_one_matter
-from recollect.domain.change import Change, Note, Revise, Verb, plain, revise
+from recollect.domain.change import Change, Note, Revise, Verb, revise
 from recollect.domain.ids import CauseId, ItemId, RecordId, Rev, TenantId
 from recollect.domain.item import Item
 from recollect.domain.record import Open, Resolved, Verdict, family
 from recollect.errors import ModelFailed
 from recollect.holdings import Held
 from recollect.policy import currency, pairs, prompts
+from recollect.policy.ground import change_of, past
 from recollect.policy.pairs import CLASHES, Pair, Ruling
 from recollect.ports import Store, Writer
 
@@ -86,7 +87,8 @@ def standing(store: Store, tenant: TenantId, cause: CauseId) -> Rejudged:
     if status and not status.failed_at:
         return Rejudged(cause=cause, done=done, total=total)
     failed = (status.last_error or "it was given up") if status else ""
-    notes = [entry.change for entry in store.entries(tenant, cause=cause) if isinstance(entry.change, Note)]
+    changes = [change_of(entry) for entry in store.entries(tenant, cause=cause)]
+    notes = [change for change in changes if isinstance(change, Note)]
     verdicts = [note.after.resolution for note in notes if isinstance(note.after, Resolved)]
     closed = verdicts.count(Verdict.BOTH_VALID)
     return Rejudged(
@@ -146,7 +148,7 @@ def _by_jobs(store: Store, tenant: TenantId, records: Sequence[Open]) -> list[Op
     """Those that nobody but jobs ever wrote about."""
     people: set[RecordId] = set()
     for entry in store.entries(tenant, refs=[f"{family(one)}:{one.id}" for one in records]):
-        note = plain(entry.change) if entry.change else None
+        note = past(entry).plain
         if isinstance(note, Note) and not entry.header.actor.startswith(_JOB):
             people |= {stage.id for stage in (note.before, note.after) if stage}
     return [one for one in records if one.id not in people]

@@ -19,6 +19,7 @@ from recollect.domain.scope import EVERYBODY, Sight
 from recollect.domain.version import Version
 from recollect.holdings import Held, Vector
 from recollect.policy import hammer, lifecycle, remaking
+from recollect.policy.ground import change_of
 from recollect.policy.hammer import Family, Refused
 from recollect.policy.remaking import Made
 from recollect.ports import Store
@@ -133,7 +134,7 @@ def standing(store: Store, tenant: TenantId, cause: CauseId) -> Remade:
     if status and not status.failed_at:
         return Remade(cause=cause, done=done, total=total)
     failed = (status.last_error or "it was given up") if status else ""
-    made = [entry.change for entry in store.entries(tenant, cause=cause) if entry.change]
+    made = [change for entry in store.entries(tenant, cause=cause) if (change := change_of(entry))]
     created = {change.item.id for change in made if isinstance(change, Create)}
     renewed = {change.version.item_id for change in made if isinstance(change, Derive)} - created
     kinds = {id: held.item.kind for id in renewed | created if (held := store.item(tenant, id))}

@@ -74,12 +74,23 @@ _OF_ALL = frozenset(
 """What is about everybody's at once, and stops at no bounds. The others are done to what the principal reaches."""
 
 
+def unbound(principal: Principal) -> bool:
+    """Whether a principal reaches the whole tenant's users and projects."""
+    return principal.users is None and principal.projects is None
+
+
+def of_whole_tenant(principal: Principal) -> bool:
+    """Whether a principal is an admin without bounds: it alone rolls back what it may not read, erases silos, and is
+    told what was erased. An admin with bounds reaches what they include, as others do."""
+    return principal.role is Role.ADMIN and unbound(principal)
+
+
 def may(principal: Principal, action: Action) -> Answer:
     """Whether a principal may do what concerns the whole tenant."""
     roles = _NEEDS[action]
     if principal.role not in roles:
         return Denied(f"to {action.value} takes the role {' or '.join(roles)}, {principal.id} is {principal.role}")
-    if action in _OF_ALL and (principal.users is not None or principal.projects is not None):
+    if action in _OF_ALL and not unbound(principal):
         return Denied(f"to {action.value} takes a principal without bounds, {principal.id} has some")
     return Allowed()
 
@@ -97,8 +108,8 @@ def sight(principal: Principal) -> Sight:
 
 
 def reach(principal: Principal) -> Sight:
-    """What a principal may name by its id. An admin names private memories, too, to erase them or to roll them back;
-    that shows none of their words."""
+    """What a principal may name by its id. An admin names private memories within its bounds, too, to erase them or,
+    without bounds, to roll them back; that shows none of their words."""
     seen = sight(principal)
     return replace(seen, readers=None) if principal.role is Role.ADMIN else seen
 
@@ -166,12 +177,13 @@ def _not_for_another_agent(principal: Principal, item: Item) -> Answer:
 
 
 def may_erase(principal: Principal, item: Item) -> Answer:
-    """Whether a principal may erase a memory for good: an admin, or the person it is about. Never an agent, and what is
-    constitutional or in a silo only an admin."""
-    if principal.role is Role.ADMIN:
+    """Whether a principal may erase a memory for good: an admin what is within its bounds, without bounds silos too, or
+    the person it is about. Never an agent, and what is constitutional or in a silo only an admin."""
+    within = principal.role is Role.ADMIN and isinstance(may_write(principal, item), Allowed)
+    if within or of_whole_tenant(principal):
         return Allowed()
     if principal.role is Role.AGENT or item.user_id != principal.id:
-        return Denied("erasing is for admins and for the person concerned")
+        return Denied("erasing is for admins, within their bounds, and for the person concerned")
     if item.constitutional or item.visibility is Visibility.AGENT_SILO:
         return Denied("what is constitutional, or in a silo, is erased by an admin")
     return Allowed()
@@ -179,9 +191,9 @@ def may_erase(principal: Principal, item: Item) -> Answer:
 
 def may_erase_user(principal: Principal, user_id: str) -> Answer:
     """Whether a principal may erase all that is kept for a user."""
-    if principal.role is Role.ADMIN or (principal.role is not Role.AGENT and principal.id == user_id):
+    if of_whole_tenant(principal) or (principal.role is not Role.AGENT and principal.id == user_id):
         return Allowed()
-    return Denied("erasing is for admins and for the person concerned")
+    return Denied("erasing a user is for admins without bounds and for the person concerned")
 
 
 def may_act_in(principal: Principal, scope: Scope) -> Answer:

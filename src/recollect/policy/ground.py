@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 
 from recollect.domain.change import Append, Change, Derive, Plain, plain
 from recollect.domain.ids import EventId, ItemId, Seq, VersionId
-from recollect.domain.journal import Entry
+from recollect.domain.journal import UNREADABLE, Entry
 from recollect.domain.refs import Refs, refs
+from recollect.errors import Unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,17 @@ Cited = Mapping[VersionId, Mapping[EventId, bool]]
 _NOBODY: Cited = {}
 
 
+def change_of(entry: Entry) -> Change | None:
+    """What an entry did, or None where its body was erased. Unreadable where no Recollect wrote that."""
+    try:
+        return entry.change
+    except UNREADABLE as error:
+        raise Unreadable(f"entry {entry.header.seq} of the journal") from error
+
+
 def past(entry: Entry) -> Past:
     header = entry.header
-    return Past(header.seq, header.op, header.item_id, header.undoes, entry.change)
+    return Past(header.seq, header.op, header.item_id, header.undoes, change_of(entry))
 
 
 def effective(entries: Iterable[Past]) -> list[Past]:

@@ -6,12 +6,12 @@ from datetime import datetime
 
 from recollect.domain.change import Erase
 from recollect.domain.ids import RecordId, Seq
-from recollect.domain.journal import blanked_hash, names_hash, read_body
+from recollect.domain.journal import UNREADABLE, blanked_hash, names_hash, read_body
 from recollect.domain.level import Level
 from recollect.domain.record import Decided, Lapsed, Pending
 from recollect.domain.refs import name_of, refs
 from recollect.domain.witness import bare
-from recollect.errors import Stale
+from recollect.errors import Stale, Unreadable
 from recollect.store import privacy, turns
 from recollect.store.records import list_records
 from recollect.store.tx import Tx
@@ -156,7 +156,7 @@ def _bodies(tx: Tx, gone: Sequence[str]) -> dict[Seq, str]:
         bodies = tx.all(
             "select seq, body from journal_bodies where tenant = :tenant and seq in :seqs[] order by seq", seqs=seqs
         )
-        named = {Seq(seq): names_hash(refs(read_body(body)).named) for seq, body in bodies}
+        named = {Seq(seq): _named(Seq(seq), body) for seq, body in bodies}
         # a receipt's digest covers the words of its request, and a digest of a short text can be guessed
         tx.run(
             "update receipts set digest = '' where tenant = :tenant and rev in "
@@ -165,3 +165,11 @@ def _bodies(tx: Tx, gone: Sequence[str]) -> dict[Seq, str]:
         )
         tx.run("delete from journal_bodies where tenant = :tenant and seq in :seqs[]", seqs=seqs)
     return named
+
+
+def _named(seq: Seq, body: str) -> str:
+    """The digest of what an entry names."""
+    try:
+        return names_hash(refs(read_body(body)).named)
+    except UNREADABLE as error:
+        raise Unreadable(f"entry {seq} of the journal") from error
