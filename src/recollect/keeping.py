@@ -9,7 +9,7 @@ from recollect.care import promote as promotion
 from recollect.care import rejudge as rejudging
 from recollect.care import remake as remaking
 from recollect.care import reopen as reopening
-from recollect.care.compress import Hammer, Hammered, at_work, closing, closing_key
+from recollect.care.compress import Hammer, Hammered, at_work, closed_by, closing, closing_key
 from recollect.care.rejudge import Rejudged
 from recollect.care.remake import Remade, Survey
 from recollect.custody import Custody
@@ -19,7 +19,7 @@ from recollect.domain.ids import CauseId, ItemId, JobId, Rev, VersionId
 from recollect.domain.item import Archived, Item, LockReason, SoftDeleted, State
 from recollect.domain.lines import one_line_names
 from recollect.domain.record import RULES, Epoch, Rules
-from recollect.domain.scope import Role, Scope, actor
+from recollect.domain.scope import NOBODY, Role, Scope, actor
 from recollect.domain.text import name
 from recollect.errors import Forbidden, Invalid, checked
 from recollect.holdings import Held
@@ -198,13 +198,17 @@ class Keeping(Custody):
 
     def _closed_later(self, item_id: ItemId) -> Hammered:
         """Closed at once, or by a job where that would take long."""
-        key, deps = closing_key(item_id), self._deps
-        job = at_work(self._store.jobs(self._tenant, open_only=True, key=key))
-        if job is None and not self._hammer.is_long(item_id):
-            return self._hammer.close(item_id, actor=actor(self.principal))
+        deps = self._deps
+        jobs = self._store.jobs(self._tenant, key=closing_key(item_id))
+        job = at_work(jobs)
         if job is None:
+            if not self._hammer.is_long(item_id):
+                return self._hammer.close(item_id, actor=actor(self.principal))
+            places = self._store.extent(self._tenant, item_id, readers=NOBODY).places
+            if (done := closed_by(jobs, places)) and self._hammer.is_read(item_id):
+                return Hammered(rev=self._store.head(self._tenant).rev, cause=CauseId(done))
             job = JobId(deps.clock.mint())
-            self._store.enqueue(self._tenant, [closing(job, item_id, deps.clock.now())])
+            self._store.enqueue(self._tenant, [closing(job, item_id, deps.clock.now(), places)])
             deps.wake()
         return Hammered(rev=self._store.head(self._tenant).rev, cause=CauseId(job), job=job)
 

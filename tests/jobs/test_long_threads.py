@@ -74,6 +74,26 @@ def test_a_long_thread_is_left_to_a_job_and_a_short_one_is_closed_at_once(house:
     assert covered(house, thread) == set(range(1, 9 + TURNS))
 
 
+def test_a_long_thread_of_which_nothing_can_be_summed_up_is_closed_all_the_same(house: House):
+    """Asked again, it is done, until something comes or what was made is taken back."""
+    output = [Message(text=f"0x{number:08x} 0x{number * 7:08x}", author="dump", role="tool") for number in range(TURNS)]
+    house.memory.bulk([Thread("dump", "", output)])
+    [thread] = [one.id for one in house.memory.items() if one.kind == "episode"]
+    left = house.memory.close_episode(thread, wait=False)
+    assert left.job is not None
+    steps(house)
+    assert not versions(house, thread, Level.R3)
+    done = house.memory.close_episode(thread, wait=False)
+    assert done.job is None
+    assert done.cause == left.cause
+    assert not steps(house)
+    house.memory.rollback(Session(CauseId(left.job)))
+    assert house.memory.close_episode(thread, wait=False).job is not None
+    steps(house)
+    house.memory.ingest([Message(text="0xdeadbeef", author="dump", role="tool")], thread_id="dump")
+    assert house.memory.close_episode(thread, wait=False).job is not None
+
+
 def test_whoever_waits_has_it_closed_when_it_returns(house: House):
     thread = told(house)
     done = house.memory.close_episode(thread)

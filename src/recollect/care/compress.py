@@ -1,7 +1,7 @@
 """The compression hammer: memories made shorter, the longer versions kept, and what is served by default moved."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -125,6 +125,10 @@ class Hammer:
     def is_long(self, item_id: ItemId) -> bool:
         """Whether there is more to read of a thread than is summed up in one write."""
         return self.anvil.is_long(self._held(item_id))
+
+    def is_read(self, item_id: ItemId) -> bool:
+        """Whether all of a thread was read, whatever could be made of it."""
+        return self.anvil.is_read(self._held(item_id))
 
     def close(self, item_id: ItemId, *, actor: Actor) -> Hammered:
         """Close an episode now, whether or not its thread is silent: it is summed up, a long one in several writes."""
@@ -278,11 +282,15 @@ class _Run:
         raise StoreBusy(f"others keep changing memory {held.item.id}", "Try again when they are done.")
 
 
-def closing(id: JobId, item_id: ItemId, now: datetime) -> Job:
-    """The job that closes a thread now. The one that waits for it to fall silent is another."""
-    return Job(
-        id=id, kind=CLOSE, key=closing_key(item_id), payload={"episode_id": item_id, "now": True}, not_before=now
-    )
+def closing(id: JobId, item_id: ItemId, now: datetime, places: frozenset[int] = frozenset()) -> Job:
+    """The job that closes a thread now, with these places of events in it. The one that waits for it to fall silent is
+    another."""
+    payload = {"episode_id": item_id, "now": True, **_stand(places)}
+    return Job(id=id, kind=CLOSE, key=closing_key(item_id), payload=payload, not_before=now)
+
+
+def _stand(places: frozenset[int]) -> Mapping[str, object]:
+    return {"events": len(places), "last": max(places, default=0)}
 
 
 def closing_key(item_id: ItemId) -> str:
@@ -292,6 +300,13 @@ def closing_key(item_id: ItemId) -> str:
 def at_work(jobs: Sequence[JobStatus]) -> JobId | None:
     """The job among these that is still to close its thread."""
     return next((one.job.id for one in jobs if one.job.kind == CLOSE and not one.done_at and not one.failed_at), None)
+
+
+def closed_by(jobs: Sequence[JobStatus], places: frozenset[int]) -> JobId | None:
+    """The job among these that has closed its thread as it stands. Where nothing in it can be summed up, nothing else
+    tells of that."""
+    stand = _stand(places).items()
+    return next((one.job.id for one in jobs if one.done_at and stand <= one.job.payload.items()), None)
 
 
 def _filters(topic: str | None, silo: str | None = None) -> Filters:

@@ -101,6 +101,11 @@ class Ladder:
         characters = 4 * extent.tokens * len(left) / max(1, len(live))
         return len(left) > AT_ONCE * LONG or characters > _CHARACTERS_AT_ONCE
 
+    def is_read(self, family: Family, extent: Extent) -> bool:
+        """Whether each event is in a stretch that has its handle, which it gets with what is made of it."""
+        named = {seq for handle in hammer.handles(family, extent.places) for seq in hammer.places(handle)}
+        return extent.places <= named
+
     def _read_on(
         self,
         family: Family,

@@ -229,6 +229,11 @@ class Anvil:
         [family] = self.open_families([held])
         return self._ladder.is_long(family, self._extent(held.item))
 
+    def is_read(self, held: Held) -> bool:
+        """Whether all of a thread was read, whatever could be made of it."""
+        [family] = self.open_families([held])
+        return self._ladder.is_read(family, self._extent(held.item))
+
     def _extent(self, item: Item) -> Extent:
         """The thread of a memory, as far as its versions may be made of it."""
         if not isinstance(item.body, Episode):
