@@ -292,7 +292,7 @@ def _until(one: "Credential", now: "datetime") -> str:
     """How long a credential is taken; that of before a rotation with it, while it is."""
     from recollect.interfaces.cli import describe
 
-    end = "revoked" if one.expires is None else describe.minute(one.expires)
+    end = "it is revoked" if one.expires is None else describe.minute(one.expires)
     former = one.former if one.former and now < one.former.until else None
     parts = [f"expired {end}" if one.expired(now) else end]
     return "; ".join([*parts, *([f"the old one {describe.minute(former.until)}"] if former else [])])
