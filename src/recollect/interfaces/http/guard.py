@@ -1,6 +1,7 @@
 """The one way into the server: whoever passes has named a known host, comes from no other site, holds a valid token
 and sends a body of bounded size."""
 
+import asyncio
 import ipaddress
 import logging
 import re
@@ -12,6 +13,7 @@ from fastapi.responses import Response
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.domain.scope import Principal
 from recollect.errors import Invalid
 from recollect.interfaces.credentials import Credentials
 from recollect.interfaces.http.bodies import Bodies, Body
@@ -20,7 +22,7 @@ from recollect.interfaces.http.problems import problem
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_BODY = 8 * 1024 * 1024
 MAX_HELD = 32 * MAX_BODY
-"""Bytes of all the bodies that are being read or answered at a time."""
+"""Bytes of all the long bodies that are being read or answered at a time."""
 MAX_PARTS = 50_000
 """Texts, and signs between values, of a body: reading it costs by them, and keeps all others waiting."""
 _FEW = MAX_PARTS  # bytes that hold no more parts than that
@@ -62,15 +64,25 @@ class Guard:
         refusal = self._wrong_host(headers) or self._wrong_site(scope, headers) or self._stranger(scope, headers)
         if refusal is None:
             scope["headers"] = [header for header in scope["headers"] if header[0] != b"cookie"]
-            with self._bodies.body() as held:
-                # Nobody is asked who they are there, so nothing of theirs is kept.
-                body = b"" if scope["path"] in OPEN else await self._body(headers, receive, held)
-                if not isinstance(body, Response):
-                    scope.setdefault("state", {})["body"] = body
-                    await self._app(scope, _again(body, receive), send)
-                    return
-            refusal = body
-        await refusal(scope, receive, send)
+            refusal = await self._let_in(scope, headers, receive, send)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+
+    async def _let_in(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> Response | None:
+        if scope["path"] in OPEN:  # nobody is asked who they are there, so nothing of theirs is kept
+            await self._ask(scope, b"", receive, send)
+            return None
+        principal: Principal = scope["state"]["principal"]
+        with self._bodies.body((principal.tenant, principal.id), _now()) as held:
+            body = await self._body(headers, receive, held)
+            if isinstance(body, Response):
+                return body
+            await self._ask(scope, body, receive, send)
+            return None
+
+    async def _ask(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})["body"] = body
+        await self._app(scope, _again(body, receive), send)
 
     def _wrong_host(self, headers: Headers) -> Response | None:
         named = _host(f"//{headers.get('host', '')}")
@@ -150,7 +162,7 @@ class Guard:
             if size > _DRAINED * self._max_body:
                 return too_long
             if size <= self._max_body:
-                held.add(piece)
+                held.add(piece, _now())
             else:
                 held.let_go()
             if not message.get("more_body", False):
@@ -162,7 +174,7 @@ class Guard:
                 503,
                 "busy",
                 "Too many long bodies at once",
-                "there is no room for a body of this length while others are being read",
+                "there was no room for a body of this length, or it came slower than others that needed the room",
                 "Try again in a moment, or send it in parts.",
                 {"Retry-After": "1"},
             )
@@ -180,6 +192,10 @@ class Guard:
                 "Send it in parts.",
             )
         return whole
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _parts(body: bytes) -> int:
