@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from recollect.interfaces.http.connections import end_of_rest
 from recollect.interfaces.http.guard import MAX_BODY
 from tests.hunt import examples
 from tests.interfaces.served import Served, serving
@@ -192,6 +193,24 @@ def _wall(server: Served) -> float:
     began = time.perf_counter()
     assert is_healthy(server)
     return time.perf_counter() - began
+
+
+def test_a_head_of_many_lines_that_comes_early_is_refused_like_any_other(server: Served):
+    usual = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n"
+    for lines, answered in ((100, 2), (500, 1)):
+        with connected(server, usual + b"\r\n" + usual + b"a:\r\n" * lines + b"\r\n") as one:
+            said = b""
+            while more := one.recv(65_536):
+                said += more
+        assert said.count(b"HTTP/1.1 200") == answered
+
+
+def test_who_is_costly_to_read_waits_for_those_who_are_and_for_nobody_else():
+    """A pause as long as all connections together kept who sent while memory was searched from sending in time."""
+    idle = [0.0] * 1000
+    assert end_of_rest(100, idle, spent=0.01) == pytest.approx(100.04)
+    assert end_of_rest(100, [*idle, 103, 107], spent=0.01) == pytest.approx(107.04)
+    assert end_of_rest(100, idle, spent=30) == 102
 
 
 def test_nonsense_behind_an_answer_ends_the_connection_and_nothing_else(server: Served):
