@@ -215,7 +215,7 @@ def test_bodies_that_are_held_at_a_time_have_a_bound(tmp_path: Path):
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b""})
 
-        guard = Guard(house, credentials, max_held=250_000)
+        guard = Guard(house, credentials, max_held=1_000_000)
 
         async def sent(size: int) -> int:
             pieces, statuses = [b" " * 50_000] * (size // 50_000), list[int]()

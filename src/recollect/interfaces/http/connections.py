@@ -10,7 +10,7 @@ import logging
 import re
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -39,7 +39,10 @@ _AT_ONCE = 4_096
 head, and cost as much as a long one."""
 _COSTLY_S = 0.001
 _REST = 4
-"""Times as long as its costly bytes took to read, and as many times as there are connections, one is not read again."""
+"""Times as long as its costly bytes took to read, a connection is not read again, once those before it have rested."""
+_LONGEST_REST_S = 2.0
+"""For what was read at once. So few bytes never cost half a second: what does is something else, such as a search of
+memory for what nobody needs any more, which is not the fault of who happens to send just then."""
 _LINES = 256
 """Of one head."""
 _HEAD_ENDS = re.compile(rb"\n\r?\n")
@@ -73,6 +76,7 @@ class Connection(H11Protocol):
     _received = 0
     _lines = 0
     _ending = b""
+    _wakes: asyncio.TimerHandle | None = None
     _unread: tuple[float, int] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -95,7 +99,13 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         self._begin()
+        # The next head is read now, if it came early.
+        if self.conn.their_state is h11.DONE and self._head_is_long(self.conn.trailing_data[0]):
+            self.transport.abort()
+            return
+        began = time.thread_time()
         super().on_response_complete()
+        self._rest(time.thread_time() - began)
 
     def resume_writing(self) -> None:
         self._unread = None
@@ -111,10 +121,19 @@ class Connection(H11Protocol):
     def _rest(self, spent: float) -> None:
         """Whose bytes are costly waits before more of them are read: all such together get a part of the time."""
         if spent > _COSTLY_S:
+            others = (one.rests_until for one in self.connections if isinstance(one, Connection))
+            until = end_of_rest(self.loop.time(), others, spent)
+            if self._wakes:
+                self._wakes.cancel()
             self.transport.pause_reading()
-            self.loop.call_later(_REST * spent * len(self.connections), self._read_on)
+            self._wakes = self.loop.call_at(until, self._read_on)
+
+    @property
+    def rests_until(self) -> float:
+        return self._wakes.when() if self._wakes else 0
 
     def _read_on(self) -> None:
+        self._wakes = None
         if not self.flow.read_paused:
             self.transport.resume_reading()
 
@@ -153,6 +172,11 @@ class Connection(H11Protocol):
                 return (now - since) / (patience.body + size / _RATE)
             case Waiting.NOTHING:
                 return 0
+
+
+def end_of_rest(now: float, resting: Iterable[float], spent: float) -> float:
+    """One rests after the other, so that the pause grows with those who are costly, not with those who are there."""
+    return max((now, *resting)) + min(_REST * spent, _LONGEST_REST_S)
 
 
 class Server(uvicorn.Server):

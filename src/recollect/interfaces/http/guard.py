@@ -1,11 +1,11 @@
 """The one way into the server: whoever passes has named a known host, comes from no other site, holds a valid token
 and sends a body of bounded size."""
 
+import asyncio
 import ipaddress
 import logging
 import re
-from collections.abc import Collection, Generator
-from contextlib import contextmanager
+from collections.abc import Collection
 from itertools import islice
 from urllib.parse import urlsplit
 
@@ -13,57 +13,26 @@ from fastapi.responses import Response
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from recollect.domain.scope import Principal
 from recollect.errors import Invalid
 from recollect.interfaces.credentials import Credentials
+from recollect.interfaces.http.bodies import Bodies, Body
 from recollect.interfaces.http.problems import problem
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MAX_BODY = 8 * 1024 * 1024
 MAX_HELD = 32 * MAX_BODY
-"""Bytes of all the bodies that are being read or answered at a time."""
-_SMALL = 65_536  # bytes of a body that always find room
+"""Bytes of all the long bodies that are being read or answered at a time."""
 MAX_PARTS = 50_000
 """Texts, and signs between values, of a body: reading it costs by them, and keeps all others waiting."""
 _FEW = MAX_PARTS  # bytes that hold no more parts than that
 _PART = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[,\[{]', re.DOTALL)
 _OTHER_SIGNS = re.compile(rb"\xff\xfe|\xfe\xff|.{0,3}\x00", re.DOTALL)
 """How JSON begins that is no UTF-8, and would be read all the same: its parts cannot be told by its bytes."""
-_DRAINED = 8  # times as much is read and thrown away: who is cut off while sending does not get to read why
+_DRAINED = 8
+"""Times as much is read and thrown away: who is cut off while sending does not get to read why."""
 _log = logging.getLogger(__name__)
 OPEN = ("/api/health", "/health")
-
-
-class _Held:
-    """How many bytes of bodies are held. One event loop asks, one after the other."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._held = most, 0
-
-    @contextmanager
-    def body(self) -> Generator["_Body"]:
-        """One body, from its first byte until it is answered."""
-        held = _Body(self)
-        try:
-            yield held
-        finally:
-            self._held -= held.size
-
-    def fits(self, size: int, more: int) -> bool:
-        if size + more > _SMALL and self._held + more > self._most:
-            return False
-        self._held += more
-        return True
-
-
-class _Body:
-    def __init__(self, held: _Held) -> None:
-        self._held, self.size = held, 0
-
-    def grow(self, more: int) -> bool:
-        """Whether there is room for so many bytes more, which is then taken."""
-        fits = self._held.fits(self.size, more)
-        self.size += more if fits else 0
-        return fits
 
 
 class Guard:
@@ -81,7 +50,7 @@ class Guard:
         max_held: int = MAX_HELD,
     ) -> None:
         self._app, self._credentials, self._numbers, self._max_body = app, credentials, numbers, max_body
-        self._bodies = _Held(max_held)
+        self._bodies = Bodies(max_held)
         self._hosts = LOOPBACK | {host.lower().strip("[]") for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,15 +64,25 @@ class Guard:
         refusal = self._wrong_host(headers) or self._wrong_site(scope, headers) or self._stranger(scope, headers)
         if refusal is None:
             scope["headers"] = [header for header in scope["headers"] if header[0] != b"cookie"]
-            with self._bodies.body() as held:
-                # Nobody is asked who they are there, so nothing of theirs is kept.
-                body = b"" if scope["path"] in OPEN else await self._body(headers, receive, held)
-                if not isinstance(body, Response):
-                    scope.setdefault("state", {})["body"] = body
-                    await self._app(scope, _again(body, receive), send)
-                    return
-            refusal = body
-        await refusal(scope, receive, send)
+            refusal = await self._let_in(scope, headers, receive, send)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+
+    async def _let_in(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> Response | None:
+        if scope["path"] in OPEN:  # nobody is asked who they are there, so nothing of theirs is kept
+            await self._ask(scope, b"", receive, send)
+            return None
+        principal: Principal = scope["state"]["principal"]
+        with self._bodies.body((principal.tenant, principal.id), _now()) as held:
+            body = await self._body(headers, receive, held)
+            if isinstance(body, Response):
+                return body
+            await self._ask(scope, body, receive, send)
+            return None
+
+    async def _ask(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})["body"] = body
+        await self._app(scope, _again(body, receive), send)
 
     def _wrong_host(self, headers: Headers) -> Response | None:
         named = _host(f"//{headers.get('host', '')}")
@@ -160,7 +139,7 @@ class Guard:
             {"WWW-Authenticate": 'Bearer realm="recollect"'},
         )
 
-    async def _body(self, headers: Headers, receive: Receive, held: _Body) -> bytes | Response:
+    async def _body(self, headers: Headers, receive: Receive, held: Body) -> bytes | Response:
         """The body, read whole before anything else looks at it; or a refusal where it is too long."""
         too_long = problem(
             413,
@@ -173,29 +152,33 @@ class Guard:
         told = headers.get("content-length", "")
         if told.isdecimal() and int(told) > _DRAINED * self._max_body:
             return too_long
-        whole, size = bytearray(), 0
+        size = 0
         while True:
             message = await receive()
             if message["type"] != "http.request":
                 break
-            size += len(message.get("body", b""))
+            piece: bytes = message.get("body", b"")
+            size += len(piece)
             if size > _DRAINED * self._max_body:
                 return too_long
             if size <= self._max_body:
-                if not held.grow(len(message.get("body", b""))):
-                    return problem(
-                        503,
-                        "busy",
-                        "Too many long bodies at once",
-                        "there is no room for a body of this length while others are being read",
-                        "Try again in a moment, or send it in parts.",
-                        {"Connection": "close", "Retry-After": "1"},
-                    )
-                whole += message.get("body", b"")
+                held.add(piece, _now())
+            else:
+                held.let_go()
             if not message.get("more_body", False):
                 break
         if size > self._max_body:
             return too_long
+        if held.is_let_go:
+            return problem(
+                503,
+                "busy",
+                "Too many long bodies at once",
+                "there was no room for a body of this length, or it came slower than others that needed the room",
+                "Try again in a moment, or send it in parts.",
+                {"Retry-After": "1"},
+            )
+        whole = held.whole()
         if _OTHER_SIGNS.match(whole):
             return problem(
                 400, "not-json", "The body is not JSON", "the body is not UTF-8", "Send one JSON object, as UTF-8."
@@ -208,10 +191,14 @@ class Guard:
                 f"the body has more than {MAX_PARTS:,} texts and values",
                 "Send it in parts.",
             )
-        return bytes(whole)
+        return whole
 
 
-def _parts(body: bytearray) -> int:
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _parts(body: bytes) -> int:
     """How many texts, and signs between values, what may be JSON has; no more are counted than matter."""
     return sum(1 for _ in islice(_PART.finditer(body), MAX_PARTS + 1))
 
