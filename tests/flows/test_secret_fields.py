@@ -9,9 +9,11 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from recollect.domain.event import CLAIMED_AUTHOR
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Artifact, ArtifactType, Episode, Fact, Insight, Journal, Pattern, Workflow
 from recollect.domain.query import Filters, Query
+from recollect.domain.scope import Principal, Role
 from recollect.errors import Invalid, RecollectError
 from recollect.memory import Memory
 from recollect.ports import Store
@@ -161,6 +163,18 @@ def test_what_a_value_is_called_tells_as_well(meta: dict[str, Any], sqlite_store
     memory.revise(_fresh(memory, 1), body=Fact(key="wifi password", value="swordfish"))
     assert "swordfish" not in _everything(memory)
     assert not [file.name for file in tmp_path.iterdir() if b"swordfish" in file.read_bytes()]
+
+
+def test_no_secret_rests_in_the_name_that_an_agent_claims(world: World, tmp_path: Path):
+    agent = Principal(tenant=world.tenant, id="bot", role=Role.AGENT, agent_id="bot", users=frozenset({"mira"}))
+    memory = world.memory(tmp_path).acting(agent)
+    canary = next(_canaries())
+    kept = [memory.remember(f"Note {name}.", author=name) for name in (f"tom {canary}", "password=hunter2secret")]
+    assert [one.redacted for one in kept] == [("github token",), ("secret",)]
+    everything = _everything(world.memory(tmp_path))
+    assert CLAIMED_AUTHOR in everything
+    assert canary not in everything
+    assert "hunter2secret" not in everything
 
 
 def test_no_secret_rests_in_the_file(sqlite_store: Store, tmp_path: Path):
