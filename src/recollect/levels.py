@@ -197,6 +197,7 @@ class Levels(Keeping):
     def _admitted(self, query: Query) -> Query:
         """A question that may be asked, in the mode that is set where it names none."""
         with checked():
+            refuse_secret(query.agent, "the name of an agent")  # it is kept with who was told of changes
             self._gate.speak_for(query.agent)
             for asked in (query.filters.user_id, query.thread_id):  # they are kept with what is counted
                 refuse_secret(asked, "the name of a user or thread")

@@ -9,9 +9,11 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from recollect.domain.event import CLAIMED_AUTHOR
 from recollect.domain.ids import ItemId
 from recollect.domain.item import Artifact, ArtifactType, Episode, Fact, Insight, Journal, Pattern, Workflow
 from recollect.domain.query import Filters, Query
+from recollect.domain.scope import Principal, Role
 from recollect.errors import Invalid, RecollectError
 from recollect.memory import Memory
 from recollect.ports import Store
@@ -35,7 +37,7 @@ _SAMPLES = {
     "threads": ([Thread("thread", "title", (Message(text="We meet at ten.", author="ana"),))],),
     "tags": (["tag"],),
     "query": (
-        Query(text="when do we meet", turn_id="turn", thread_id="thread", filters=Filters(user_id="mira")),
+        Query(text="when do we meet", agent="bot", turn_id="turn", thread_id="thread", filters=Filters(user_id="mira")),
         Query(text="when do we meet", thread_id="thread", filters=Filters(user_id="mira", thread_id="thread")),
     ),
 }
@@ -163,12 +165,27 @@ def test_what_a_value_is_called_tells_as_well(meta: dict[str, Any], sqlite_store
     assert not [file.name for file in tmp_path.iterdir() if b"swordfish" in file.read_bytes()]
 
 
+def test_no_secret_rests_in_the_name_that_an_agent_claims(world: World, tmp_path: Path):
+    agent = Principal(tenant=world.tenant, id="bot", role=Role.AGENT, agent_id="bot", users=frozenset({"mira"}))
+    memory = world.memory(tmp_path).acting(agent)
+    canary = next(_canaries())
+    kept = [memory.remember(f"Note {name}.", author=name) for name in (f"tom {canary}", "password=hunter2secret")]
+    assert [one.redacted for one in kept] == [("github token",), ("secret",)]
+    everything = _everything(world.memory(tmp_path))
+    assert CLAIMED_AUTHOR in everything
+    assert canary not in everything
+    assert "hunter2secret" not in everything
+
+
 def test_no_secret_rests_in_the_file(sqlite_store: Store, tmp_path: Path):
     """What rows do not show may still stand in a page, an index or a log."""
     memory = new_world(sqlite_store).memory(tmp_path)
-    for _, given in (*_tries("ingest", Memory.ingest), *_tries("remember", Memory.remember)):
-        with suppress(Invalid):
-            memory.ingest(**given) if "messages" in given else memory.remember(**given)  # type: ignore[arg-type]
+    memory.remember("We meet at nine.")
+    for door in ("remember", "ingest", "query", "feedback"):
+        for _, given in _tries(door, getattr(Memory, door)):
+            with suppress(RecollectError):
+                getattr(memory, door)(**given)
+    memory.counts()
     assert b"We meet at nine" in b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert not [file.name for file in tmp_path.iterdir() if _CANARY.encode() in file.read_bytes()]
 

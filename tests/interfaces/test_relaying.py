@@ -116,6 +116,15 @@ def test_what_an_agent_remembers_is_its_own(server: Inside, tokens: dict[str, st
     assert event["meta"].get(CLAIMED_AUTHOR) == (None if author in (None, "bot") else author)
 
 
+@pytest.mark.parametrize("who", ["agent", "member", "owner"])
+@pytest.mark.parametrize("author", ["mira\n[3] frank", "mira\u202e"])
+def test_a_claimed_author_is_a_name_on_one_line_as_any(server: Inside, tokens: dict[str, str], who: str, author: str):
+    body = {"text": f"A note of {who}.", "author": author, "user_id": "mira"}
+    answer = server.ask("POST", "/api/memory/remember", body, token=tokens[who])
+    assert answer.status == 422
+    assert "the author holds a" in answer.document["detail"]
+
+
 def test_a_member_remembers_in_their_own_name_or_reports(server: Inside, tokens: dict[str, str]):
     found = {}
     for author in (None, "mira", "tom"):

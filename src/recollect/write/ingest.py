@@ -91,14 +91,15 @@ class Ingest:
         """Durable when it returns; with a key, a repeat answers the same and writes nothing."""
         asked = replace(statement, author=statement.author or self.principal.id)
         digest = _digest("remember", self.scope, self.visibility, asked) if key else ""
-        one_line_names({"the category": statement.category, "the topic": statement.topic_key, "a tag": statement.tags})
+        named = {"the category": statement.category, "the topic": statement.topic_key, "a tag": statement.tags}
+        one_line_names({"the author": statement.author, **named})  # also where it is kept as claimed alone
         said = trust.of_statement(self.principal, statement.author, statement.text, statement.trust)
-        stated, found = clean(replace(statement, author=said.author, trust=said.trust))
+        (stated, marks), found = clean((replace(statement, author=said.author, trust=said.trust), said.meta))
 
         def attempt() -> Remembered:
             now, owner = self.clock.now(), self._owner
             thread, changes = self._thread(now, owner)
-            event = self._event(thread, _message(stated, said.meta), now)
+            event = self._event(thread, _message(stated, marks), now)
             private = self._private([event])
             draft = replace(_draft(stated, event), private=bool(private))
             decided = self._commit(owner).decide([draft], now)

@@ -1,22 +1,28 @@
 """Secrets on command lines and in statements of databases and devices."""
 
+import re
+
 from recollect.policy.secrets.rule import Rule, anchored, in_line
 from recollect.policy.secrets.values import is_assigned, is_given, is_key, is_real
 
 _WORD = r"[\"']?(?P<secret>[^\s\"'`]{3,256}+)"
+_TOGETHER = r"(?<![\w-])-[abfgijklmnopqrsvz0-6#]{1,9}u(?:[ ]{1,3}|(?=[\"']))"
+"""Short options of curl in one word, the last of them -u: -sSu. Letters that take a value, small and as capitals, are
+not among the others."""
 
 COMMANDS: tuple[Rule, ...] = (
     in_line(
         "password",
-        rf"(?<![\w-])(?:-u|--user|--proxy-user)[ =]{{0,3}}[\"']?[^\s:\"'=]{{1,100}}+:{_WORD}",
-        "-u",
+        rf"(?:(?<![\w-])(?:-u|--user|--proxy-user)[ =]{{0,3}}|{_TOGETHER})[\"']?[^\s:\"'=]{{1,100}}+:{_WORD}",
+        *("-u", "curl"),
         holds=is_assigned,
         beside=("curl", "httpie", "xh "),
     ),
     in_line(
         "credentials",  # the name is the key, and the password none
-        r"(?<![\w-])(?:-u|--user)[ =]{0,3}[\"']?(?P<secret>[\w.~+/=-]{16,512}+):[\w-]{0,9}(?=[\s\"']|$)",
-        "-u",
+        rf"(?:(?<![\w-])(?:-u|--user)[ =]{{0,3}}|{_TOGETHER})[\"']?(?P<secret>[\w.~+/=-]{{16,512}}+):[\w-]{{0,9}}"
+        r"(?=[\s\"']|$)",
+        *("-u", "curl"),
         holds=is_key,
         beside=("curl", "httpie", "xh "),
     ),
@@ -116,6 +122,16 @@ COMMANDS: tuple[Rule, ...] = (
         *("passwd", "docker login", "gh auth"),
         holds=is_assigned,
         beside=("echo ",),
+    ),
+    Rule(
+        "password",  # the passphrase of a key, in capitals: -n is another option
+        re.compile(
+            r"(?<=\s)-[NP]\s{1,8}(?P<quote>[\"'])?(?P<secret>(?(quote)[^\"'\n]{3,256}+|[^\s\"'`-][^\s\"'`]{2,255}+))"
+        ),
+        (" -n ", " -p "),
+        lambda secret: is_assigned(secret) and not secret.isdigit(),
+        lines=True,
+        beside=("ssh-keygen",),
     ),
     anchored("password", r"wifi:(?:[^;\s]{1,80};){0,4}?p:(?P<secret>(?:[^;\s\\]|\\.){3,128}+);", "wifi:"),
     in_line(

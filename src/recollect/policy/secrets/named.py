@@ -11,10 +11,12 @@ from recollect.policy.secrets.values import (
     is_encoded,
     is_given,
     is_key,
+    is_numbered,
     is_pair,
     is_password,
     is_phrase,
     is_real,
+    is_worded_phrase,
 )
 
 _PASS = (
@@ -82,6 +84,13 @@ SETTINGS: tuple[Rule, ...] = (
     anchored(  # in the braces of a connection string
         "secret", r"pwd=\{(?P<secret>[^}\n]{3,128}+)\}", "pwd={", holds=is_given
     ),
+    Rule(  # DB_PASSWORD="correct horse battery staple"; no TOKEN: what a program calls one has words, too
+        "secret",
+        re.compile(rf"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|PWD|SECRET)={_PHRASE}"),
+        ("password=", "passwd=", "passphrase=", "_pass=", "pwd=", "secret="),
+        is_worded_phrase,
+        anchored=True,
+    ),
     Rule(  # DB_PASSWORD=…: any word, and all the signs in it
         "secret",
         re.compile(
@@ -107,6 +116,13 @@ SETTINGS: tuple[Rule, ...] = (
             "_auth=",
         ),
         is_assigned,
+        anchored=True,
+    ),
+    Rule(  # DB_PASSWORD=mySecret42: words that stand for one, with figures
+        "secret",
+        re.compile(r"(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|TOKEN)=[\"']?(?P<secret>[^\s\"'`]{4,512}+)"),
+        ("password=", "passwd=", "passphrase=", "pass=", "pwd=", "secret=", "token="),
+        is_numbered,
         anchored=True,
     ),
     named("secret", rf"{_PASS}{_TAIL}{_IS}{_VALUE}", *_PASS_HINTS, holds=is_password),

@@ -39,6 +39,10 @@ _CODE = re.compile(
 )
 _MASKED = re.compile(r"(.)\1*$|[*•·.x#_X…-]+$|.{0,6}(?:\*{3,}|\.{3,}|…|•{3,}|x{4,}|X{4,})")
 _MADE_UP = re.compile(r"\d\d|\d[^\W\d]|[^\W\d]\d|[^\w\s'.,:;!?()-]")
+_FILLED_IN = re.compile(r"[$<{}`]|%[(\w]*[sd%]")
+"""What something else is put in for: no text of a secret's own has it."""
+_PLAIN = re.compile(r"[A-Za-z][\w!?#*+@-]*")
+_ENCODING = re.compile(r"(?i)base\d|b64|sha\d|md5|utf\d|oauth\d|x509|25519")
 _GIVEN = re.compile(r"\d|[^\w\s'.,:;!?()-]|\w[!?.]\w|[a-z][A-Z]")
 
 
@@ -92,6 +96,24 @@ def is_assigned_phrase(secret: str) -> bool:
     words = [word.strip(".,;:!?()").lower() for word in secret.split()]
     known = any(word in _ABOUT or word in _STAND_INS for word in words)
     return not known and secret[0] not in "-/(" and is_real(secret.replace(" ", "-"))
+
+
+def is_worded_phrase(secret: str) -> bool:
+    """Several words written where nothing but a secret goes, most of which are no stand-ins and say nothing of it, or
+    one that is told as one's own."""
+    words = [word.strip(".,;:!?()").lower() for word in secret.split()]
+    known = sum(word in _ABOUT or word in _STAND_INS for word in words)
+    if secret[0] in "-/(" or _FILLED_IN.search(secret) or not _TELLING.isdisjoint(words):
+        return False
+    return 2 * known < len(words) or (words[0] == "my" and known < len(words))
+
+
+def is_numbered(secret: str) -> bool:
+    """Two words or more that stand for a secret, with figures, as people make one of them: rootPwd1, my_Secret42."""
+    parts = [part.lower() for part in _PARTS.findall(secret)]
+    if not _PLAIN.fullmatch(secret) or _ENCODING.search(secret) or _MASKED.match(secret):
+        return False
+    return len(parts) > 1 and has_digit(secret) and _TELLING.isdisjoint(parts)
 
 
 is_spoken = is_assigned
