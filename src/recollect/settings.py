@@ -92,7 +92,7 @@ class Settings:
 
     @property
     def postgres(self) -> bool:
-        return self.store.startswith(("postgresql://", "postgres://"))
+        return is_address(self.store)
 
 
 _PREFIX = "RECOLLECT_"
@@ -100,11 +100,20 @@ _MOST = 700_000
 """Seconds, minutes and days: more than anybody waits, less than there are dates before now."""
 _MOST_WHOLE = 1_000_000_000
 _PASSWORD = re.compile(r"(?i)postgres(?:ql)?://(?:[^/@?]*:[^@]+@|[^?]*\?(?:[^#]*&)?(?:ssl)?password=[^&])")
+_AMONG_FIELDS = re.compile(  # host=… password=…
+    r"(?i)\s*+(?:(?!(?:ssl)?password\b)\w+\s*+=\s*+(?:'(?:[^'\\]|\\.)*+'|[^\s']*+)\s++)*+(?:ssl)?password\s*+=\s*+\S"
+)
+
+
+def is_address(store: str) -> bool:
+    """Whether a store is a PostgreSQL database; else it is a SQLite file."""
+    return store.startswith(("postgresql://", "postgres://"))
 
 
 def holds_password(store: str) -> bool:
-    """Whether the address of a store holds a password, as far as that can be told without opening it."""
-    return bool(_PASSWORD.match(store) or _PASSWORD.match(unquote(store)))
+    """Whether the address of a store holds a password, as far as that can be told without opening it; also one that is
+    written as PostgreSQL's own tools take it, and no address here."""
+    return bool(_PASSWORD.match(store) or _PASSWORD.match(unquote(store)) or _AMONG_FIELDS.match(store))
 
 
 def environment(store: str | None) -> Mapping[str, str]:
@@ -127,8 +136,14 @@ def load(overrides: Mapping[str, str | None] | None = None) -> Settings:
     known = {field.name for field in fields(Settings)}
     for name in sorted(given.keys() - known):
         raise Invalid(f"there is no setting {name!r}", f"There are: {', '.join(sorted(known))}.")
+    store = str(values.get("store") or home / "memory.db")
+    if holds_password(store) and not is_address(store):
+        raise Invalid(  # and not taken for a file, whose name messages repeat
+            "the setting store holds a password and is no address that Recollect reads",
+            "Write postgresql://user:password@host:5432/database, in RECOLLECT_STORE or recollect.toml.",
+        )
     return Settings(
-        store=str(values.get("store") or home / "memory.db"),
+        store=store,
         home=home,
         tenant=_checked("tenant", tenant_id, str(values.get("tenant") or "default")),
         user=str(values.get("user") or _login()),

@@ -240,10 +240,15 @@ def test_the_command_line_makes_rotates_and_lists_tokens_that_expire(recollect: 
         ("postgresql://localhost/memory?user=mira&password=hunter2", True),
         ("postgresql://localhost/memory?user=mira&p%61ssword=hunter2", True),
         ("POSTGRESQL://mira:hunter2@localhost/memory", True),
+        ("host=db password=hunter2 dbname=x", True),
+        ("host = 'my db' user=mira password = 'hunter2'", True),
+        ("sslpassword=hunter2 host=db", True),
         ("postgresql://mira@localhost:5432/memory", False),
+        ("host=db passfile=x dbname=password", False),
         ("postgresql://localhost:5432/memory?passfile=x", False),
         ("/tmp/a:b@c.db", False),
         ("memory.db", False),
+        ("/tmp/x password=y.db", False),
     ],
 )
 def test_a_password_on_the_command_line_is_complained_about(bare: CommandLine, store: str, holds: bool):
@@ -253,6 +258,22 @@ def test_a_password_on_the_command_line_is_complained_about(bare: CommandLine, s
         assert answer.code == 1
         assert ("seen by every user" in answer.err) is holds
         assert "hunter2" not in answer.err + answer.out
+
+
+@pytest.mark.parametrize("store", ["host=db password=hunter2 dbname=x", "POSTGRESQL://mira:hunter2@localhost/memory"])
+def test_a_password_in_what_is_no_address_is_refused_and_never_repeated(
+    bare: CommandLine, monkeypatch: pytest.MonkeyPatch, store: str
+):
+    for args in (("doctor",), ("show",), ("init",), ("token", "list")):
+        for answer in (bare(*args, "--store", store), bare("--store", store, *args)):
+            assert answer.code == 1
+            assert "RECOLLECT_STORE" in answer.err
+            assert "hunter2" not in answer.err + answer.out
+    monkeypatch.setenv("RECOLLECT_STORE", store)
+    answer = bare("doctor")
+    assert answer.code == 1
+    assert "postgresql://user:password@host" in answer.err
+    assert "hunter2" not in answer.err + answer.out
 
 
 @pytest.mark.parametrize("command", ["serve", "mcp"])

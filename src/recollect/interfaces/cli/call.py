@@ -74,16 +74,17 @@ class Commands:
 
 def _keep_passwords_out(call: Call, command: str) -> None:
     """Says so where a password was given on the command line, which every user of the machine can read for as long as
-    the command runs; one that goes on running does not start with it."""
+    the command runs; one that goes on running does not start with it, nor any with what is no address besides."""
     store = call.given.get("store")
-    if store and store.startswith("postgres"):
+    if store:
         from recollect.interfaces.cli import paper
-        from recollect.settings import holds_password
+        from recollect.settings import holds_password, is_address
 
-        if holds_password(store) and command in _STAY:
+        if not holds_password(store):
+            return
+        if command in _STAY or not is_address(store):
             raise Refused(*_PASSWORD_SEEN)
-        if holds_password(store):
-            paper.complain(*_PASSWORD_SEEN)
+        paper.complain(*_PASSWORD_SEEN)
 
 
 def _with_everywhere(command: str, function: Callable[..., None]) -> Callable[..., None]:
