@@ -29,6 +29,7 @@ _OWN = _named(
     """i me my mine myself we us our ours ich mich mir mein meine meinen meinem wir uns unser unsere je moi mon ma mes
     nous notre nos yo mi mis nosotros nuestro nuestra"""
 )
+_ASKER = _named("i we ich wir je nous yo nosotros")
 _WHEN = _named("when whenever if once should every each wenn falls sobald quand lorsque si cuando")
 _ASK = _named(
     """ask asks asked asking mention mentions mentioned wonder wonders inquire inquires bring brings talk talks complain
@@ -40,6 +41,8 @@ _TELL = _named(
     direct convince urge instruct sag sage antworte empfiehl erkläre dis dites réponds recommande dile diles responde
     recomienda"""
 )
+_DO = _named("send forward give share post upload mail email run execute open delete erase sende schicke envoie envía")
+"""What else an assistant may be told to do when somebody asks."""
 _LEAD = _named(
     "please always never not just simply then also and to must should shall will bitte immer nie toujours siempre"
 )
@@ -90,6 +93,20 @@ def of_oneself(text: str) -> bool:
     return not _OWN.isdisjoint(word.lower() for word in _TOKEN.findall(text))
 
 
+def wished(text: str) -> bool:
+    """Whether a text says what is to be done when the speaker asks: who plants an order speaks of somebody else."""
+    return any(_asks_oneself([word.lower() for word in _TOKEN.findall(one)]) for one in _SENTENCE.split(text))
+
+
+def _asks_oneself(words: Sequence[str]) -> bool:
+    """When I ask about …, and nobody else is served."""
+    condition = next((at for at, word in enumerate(words) if word in _WHEN), len(words))
+    asked = any(
+        word in _ASK and words[at - 1] in _ASKER for at, word in enumerate(words) if condition < at <= condition + _FAR
+    )
+    return asked and _SERVED.isdisjoint(words)
+
+
 def _is_order(said: Sequence[str]) -> bool:
     words = [word.lower() for word in said]
     present = set(words)
@@ -130,7 +147,8 @@ def _answers(words: Sequence[str], asking: frozenset[str]) -> bool:
         for at, word in enumerate(words)
         if at > condition
     )
-    return asked and any(word in _TELL and _opens(words, at) for at, word in enumerate(words))
+    asked = asked or words[condition + 1 : condition + 4] == ["you", "are", "asked"]
+    return asked and any(word in _TELL | _DO and _opens(words, at) for at, word in enumerate(words))
 
 
 def _wants(words: Sequence[str]) -> bool:

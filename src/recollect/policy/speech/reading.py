@@ -17,7 +17,7 @@ from recollect.policy.calendar import MONTHS, WEEKDAYS
 from recollect.policy.secrets import redact
 from recollect.policy.speech import days
 from recollect.policy.speech.hearing import is_person, name_of
-from recollect.policy.speech.orders import of_oneself
+from recollect.policy.speech.orders import of_oneself, wished
 from recollect.policy.speech.planted import planted
 from recollect.policy.speech.quoting import Piece, fits, leading, pieces, quotation, room_of, unended
 from recollect.policy.speech.remark import Remark, Weights
@@ -204,9 +204,9 @@ class _Reader:
         return self._likely(place, number, _ORDERS) >= _LIKELY and not of_oneself(self._text(place, number))
 
     def _orders(self, place: int, number: int) -> bool:
-        worth = self._worth(place, number)
+        text, worth = self._text(place, number), self._worth(place, number)
         likely = max(worth.injection, self._likely(place, number, ("injection",))) if worth else 0.0
-        return likely >= ORDERED or planted(self._text(place, number))
+        return (likely >= ORDERED and not wished(text)) or planted(text)
 
     def _joins(self, place: int, number: int) -> bool:
         """Whether a sentence joins the one before it, which is kept as well."""
