@@ -58,6 +58,12 @@ class CommandLine:
         return self.do("history", "--limit", 1, "--json").document["entries"][0]["seq"]
 
 
+def without_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For who keeps many things, and does not ask what becomes of them: each command would read all the models."""
+    for model in ("EMBEDDER", "KEEPER", "JUDGE"):
+        monkeypatch.setenv(f"RECOLLECT_{model}", "none")
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def where(request: pytest.FixtureRequest, tmp_path: Path, postgres_server: str) -> Iterator[str]:
     """The address of an empty store, on each engine in turn."""

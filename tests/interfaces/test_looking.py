@@ -10,7 +10,7 @@ import pytest
 from recollect import Memory, Message
 from recollect.domain.event import Trust
 from recollect.domain.ids import short
-from tests.interfaces.conftest import CommandLine
+from tests.interfaces.conftest import CommandLine, without_models
 
 
 def test_an_empty_store_says_so(recollect: CommandLine):
@@ -117,7 +117,8 @@ def test_a_thread_is_shown_as_its_events(recollect: CommandLine, memory: Memory)
     assert [event["seq"] for event in after["evidence"]] == [2]
 
 
-def test_the_end_of_an_id_will_do_if_only_one_has_it(recollect: CommandLine):
+def test_the_end_of_an_id_will_do_if_only_one_has_it(recollect: CommandLine, monkeypatch: pytest.MonkeyPatch):
+    without_models(monkeypatch)
     ids = [recollect.remember(f"Number {n}.") for n in range(40)]
     assert recollect.do("show", ids[0].upper(), "--json").document["memory"]["id"] == ids[0]
     assert recollect.do("show", ids[0][-12:], "--json").document["memory"]["id"] == ids[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recollect import settings, wiring
-from tests.interfaces.conftest import CommandLine
+from tests.interfaces.conftest import CommandLine, without_models
 from tests.postgres import fresh_database
 
 
@@ -66,7 +66,10 @@ def test_a_backup_of_postgres_becomes_a_sqlite_store(database: CommandLine, plac
     assert database.do("export", "--store", place / "file.db").out == database.do("export").out
 
 
-def test_a_backup_that_was_cut_short_fills_nothing(database: CommandLine, place: Path, postgres_server: str):
+def test_a_backup_that_was_cut_short_fills_nothing(
+    database: CommandLine, place: Path, postgres_server: str, monkeypatch: pytest.MonkeyPatch
+):
+    without_models(monkeypatch)
     for number in range(50):
         database.remember(f"Number {number}.")
     database.do("backup", place / "backup.gz")

@@ -18,7 +18,7 @@ from recollect.models.keeper import LocalKeeper
 from recollect.models.local import LocalEmbedder
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite.engine import SqliteEngine
-from tests.interfaces.conftest import CommandLine, Tamper
+from tests.interfaces.conftest import CommandLine, Tamper, without_models
 from tests.worlds import World
 
 
@@ -84,7 +84,8 @@ def test_a_tampered_journal_is_ill(recollect: CommandLine, tamper: Tamper):
     assert "journal of default: See all: recollect verify --tenant default" in answer.out
 
 
-def test_a_damaged_file_is_ill(recollect: CommandLine, store: Path):
+def test_a_damaged_file_is_ill(recollect: CommandLine, store: Path, monkeypatch: pytest.MonkeyPatch):
+    without_models(monkeypatch)
     for number in range(20):
         recollect.remember(f"Number {number}: " + "many words " * 50)
     content = bytearray(store.read_bytes())
